@@ -1,0 +1,53 @@
+# Every target works as the first command after a clone: it needs python3, make and a package index.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := tests/fixtures/logs/batched-tokens-below.log
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint types fmt rules demo schema picture build clean
+
+help: ## Show the targets
+	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+$(READY): pyproject.toml
+	python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+test: $(READY) ## Run the tests (ARGS='-k name' to choose)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY) ## Lint the code, check its format, lint the catalog
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/vllm-triage rules lint
+
+types: $(READY) ## Check the types
+	$(BIN)/mypy
+
+fmt: $(READY) ## Format the code and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+rules: $(READY) ## Run the examples of all rules
+	$(BIN)/vllm-triage rules test
+
+demo: $(READY) ## Triage a real crash log
+	@echo '$$ tail -n 12 $(DEMO)'
+	@tail -n 12 $(DEMO)
+	@echo
+	@echo '$$ vllm-triage $(DEMO)'
+	@$(BIN)/vllm-triage $(DEMO) || test $$? -eq 1
+
+schema: $(READY) ## Write the JSON Schema of the report
+	$(BIN)/python -m vllm_triage.report.schema
+
+picture: $(READY) ## Draw docs/diagnosis.svg from the tool's own output
+	$(BIN)/python docs/picture.py $(DEMO) docs/diagnosis.svg
+
+build: $(READY) ## Build the sdist and the wheel into dist/
+	$(BIN)/python -m build --outdir dist
+
+clean: ## Remove the environment and what was built
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
