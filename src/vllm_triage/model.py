@@ -1,0 +1,201 @@
+"""The vocabulary: what the stages hand to each other, as frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Literal
+
+from vllm_triage.catalog.rule import Rule, Signature
+
+Phase = Literal[
+    "install",
+    "import",
+    "arguments",
+    "config",
+    "distributed",
+    "download",
+    "weights",
+    "compile",
+    "profile",
+    "kv-cache",
+    "graph-capture",
+    "warm-up",
+    "api",
+    "serving",
+]
+LineKind = Literal["exception", "error", "warning", "info", "plain", "source", "aside"]
+Verdict = Literal["failed", "healthy", "inconclusive"]
+
+
+class Role(IntEnum):
+    """Where a process stands in vLLM's process tree; a lower one is nearer to the cause."""
+
+    WORKER = 0
+    ENGINE = 1
+    UNKNOWN = 2
+    SERVER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the log without carrier, colours, process prefix and time stamp.
+
+    `number` counts newlines of the input from 1; parts of one input line share it. `index` is the
+    line's place in the Log. `kind` says what may be found in it: "aside" lines (config echoes,
+    access lines, environment dumps) are never looked at.
+    """
+
+    index: int
+    number: int
+    text: str
+    process: str = ""
+    pid: int | None = None
+    level: str = ""
+    origin: str = ""
+    stamp: str = ""
+    kind: LineKind = "plain"
+    source: str = ""
+
+    @property
+    def role(self) -> Role:
+        name = self.process
+        if name.startswith(("Worker", "VllmWorker", "RayWorker")):
+            return Role.WORKER
+        if name.startswith(("EngineCore", "DPEngineCore", "LLMRayActor")):
+            return Role.ENGINE
+        if name.startswith(("APIServer", "ApiServer", "DPSupervisor", "VLLM_DP_Coordinator")):
+            return Role.SERVER
+        return Role.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a traceback, as printed."""
+
+    file: str
+    line: int
+    function: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBlock:
+    """One exception as printed: its frames, its last line and what continues that line.
+
+    `lines[0]` is the line with the type; `root` is the line of the block that says most (the
+    "Value error, ..." line of a pydantic error, the source line of a bare assertion).
+    `link` says how the block leads to the next one of its chain: "cause" (direct cause),
+    "context" (during handling), or None for the last.
+    """
+
+    type: str
+    message: str
+    lines: tuple[Line, ...]
+    root: Line
+    frames: tuple[Frame, ...] = ()
+    process: str = ""
+    level: str = ""
+    link: Literal["cause", "context"] | None = None
+    chain: int = 0
+
+    @property
+    def name(self) -> str:
+        """The type without its module."""
+        return self.type.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One start of the server within the log: the half-open range [start, end) of line indexes."""
+
+    start: int
+    end: int
+    ready: Line | None = None
+    shutdown: Line | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A run of consecutive lines that was kept."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the log says, taken apart: regions of lines, exceptions, attempts."""
+
+    regions: tuple[Region, ...]
+    blocks: tuple[ErrorBlock, ...]
+    attempts: tuple[Attempt, ...]
+    total_lines: int
+    looks_like_vllm: bool = True
+
+    def __iter__(self) -> Iterator[Line]:
+        for region in self.regions:
+            yield from region.lines
+
+    def line(self, number: int) -> Line | None:
+        """The first kept line with this number of the input, or None if it was not kept."""
+        return next((line for line in self if line.number == number), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A signature that fits a line: `fields` are its named groups as text."""
+
+    rule: Rule
+    signature: Signature
+    line: Line
+    fields: dict[str, str] = field(default_factory=dict)
+    block: ErrorBlock | None = None
+    similarity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule as an answer, with what speaks for it; `evidence[0]` holds the root line."""
+
+    rule: Rule
+    confidence: float
+    evidence: tuple[Hit, ...]
+    fields: dict[str, int | float | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A hit that is not the cause, and why: for --debug."""
+
+    hit: Hit
+    reason: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the log tells about the start, whatever became of it."""
+
+    vllm_version: str | None = None
+    engine: Literal["v0", "v1"] | None = None
+    model: str | None = None
+    args: dict[str, Any] = field(default_factory=dict)
+    phase: Phase | None = None
+    attempts: int = 1
+    timeline: tuple[tuple[str, float | None, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything diagnosed about a log."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    notices: tuple[Finding, ...] = ()
+    consequences: tuple[Hit, ...] = ()
+    root: ErrorBlock | Line | None = None
+    chain: Sequence[ErrorBlock] = ()
+    missing: str | None = None
+    nearest: tuple[tuple[str, float], ...] = ()
+    losses: tuple[Loss, ...] = ()
+    context: Context = Context()
