@@ -1,0 +1,37 @@
+"""Colours and other terminal sequences taken out, also those whose ESC byte was lost or spelled out."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPES = re.compile(
+    r"\x1b(?:"
+    r"\[[0-?]{0,40}[ -/]{0,4}[@-~]"  # CSI: colours, cursor
+    r"|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|[P_^X][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)?"  # DCS, APC (Buildkite's time stamps), PM, SOS
+    r"|[ -/]{1,2}[0-~]"  # character sets
+    r"|[0-Z\\-~]"
+    r")?"
+)
+# Only a line that also goes back to the default colour is taken for one that has lost its ESC bytes.
+RESETS = ("[0m", "[00m", "[0;0m", "[39m")
+_RESET = re.compile("|".join(map(re.escape, RESETS)))
+_RESET_BYTES = re.compile(_RESET.pattern.encode())
+_LOST = re.compile(
+    r"(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|ESC|\u241b|\ufffd)?\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m"
+    r"|(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|ESC|\u241b)\[[\d;]{0,20}[A-Za-z]"
+)
+
+
+def holds_escapes(block: bytes) -> bool:
+    """Whether `strip_escapes` changes something."""
+    return b"\x1b" in block or bool(_RESET_BYTES.search(block))
+
+
+def strip_escapes(text: str) -> str:
+    """Remove terminal sequences from one or more lines, each line for itself."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if _RESET.search(text):
+        text = "\n".join(_LOST.sub("", line) if _RESET.search(line) else line for line in text.split("\n"))
+    return text

@@ -1,0 +1,75 @@
+"""Blocks of bytes -> physical lines of text without escapes, NUL bytes, overwritten parts and code fences."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from vllm_triage.scan.escapes import RESETS, strip_escapes
+from vllm_triage.scan.literals import LiteralIndex
+
+# (number, text): `number` counts newlines of the input from 1; parts of one line share it.
+NumberedLine = tuple[int, str]
+
+_FENCE = "```"
+# What a line with JSON, with a fence or with a lost escape holds.
+_MARKS = ('{"', _FENCE, *RESETS)
+_FENCE_LINE = re.compile(r"\s*```[\w+-]{0,20}\s*$")
+_PROGRESS = re.compile(r"\d ?%|\d/\d+ \[|it/s|s/it|B/s")
+_BAR_PARTS = 3
+
+
+def is_plain(block: bytes) -> bool:
+    """Whether the lines of a block are clean as they stand: no JSON, and `physical_lines` changes none."""
+    return not (
+        b"\x1b" in block or b"\r" in block or b"\0" in block or next(_marks().find(block), None) is not None
+    )
+
+
+def physical_lines(block: bytes, first: int) -> list[NumberedLine]:
+    """The lines of a block that ends in a newline; `first` is the number of its first line."""
+    text = block.decode("utf-8", "replace")
+    if "\0" in text:
+        text = text.replace("\0", "")
+    text = strip_escapes(text)
+    lines = enumerate(text[:-1].split("\n"), first)
+    if "\r" not in text and _FENCE not in text:
+        return list(lines)
+    return [(number, _without_fence(part)) for number, line in lines for part in split_returns(line)]
+
+
+def split_returns(line: str) -> list[str]:
+    """The parts of a line that were written over each other; of a progress bar only the last few."""
+    line = line.removesuffix("\r")
+    if "\r" not in line:
+        return [line]
+    parts: list[str] = []
+    bar = 0
+    for part in line.split("\r"):
+        if not part.strip():
+            continue
+        bar = bar + 1 if _PROGRESS.search(part) else 0
+        if bar > _BAR_PARTS:
+            del parts[-_BAR_PARTS]
+        parts.append(part)
+    return parts or [""]
+
+
+def inner_lines(number: int, text: str) -> list[NumberedLine]:
+    """The lines of a text that stood, with its line ends and escapes spelled out, in one line of the input."""
+    text = strip_escapes(text.replace("\0", ""))
+    return [(number, part) for line in text.split("\n") for part in split_returns(line)]
+
+
+def _without_fence(text: str) -> str:
+    """Take the marks of a Markdown code block off a line; a line of nothing else becomes empty."""
+    if _FENCE not in text:
+        return text
+    if _FENCE_LINE.match(text):
+        return ""
+    return text.removeprefix(_FENCE).removesuffix(_FENCE)
+
+
+@cache
+def _marks() -> LiteralIndex:
+    return LiteralIndex(_MARKS)

@@ -1,0 +1,136 @@
+"""Which of many literals occur where in a text: hyperscan where it has a wheel, a trie in `re` elsewhere."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from threading import Lock
+from typing import Any, Literal
+
+_Find = Callable[[bytes], list[tuple[int, int]]]
+
+
+class LiteralIndex:
+    """Finds all occurrences, overlapping ones too, of literals whatever their ASCII capitals.
+
+    Both engines give the same answers; `engine` says which one is at work. Thread-safe.
+
+    Args:
+        literals: texts without a line end; their places in this sequence are their indexes.
+        engine: "auto" takes hyperscan and falls back silently where it can't be imported or
+            doesn't run on this processor.
+
+    Raises:
+        ValueError: a literal is empty or holds a line end.
+        ImportError: engine="hyperscan" and it isn't installed.
+    """
+
+    def __init__(
+        self, literals: Sequence[str], *, engine: Literal["auto", "hyperscan", "re"] = "auto"
+    ) -> None:
+        for literal in literals:
+            if not literal or "\n" in literal:
+                raise ValueError(f"a literal must be one non-empty line, not {literal!r}")
+        self.literals = tuple(literals)
+        needles = [_encode(literal).lower() for literal in literals]
+        self.engine: str = "re"
+        if engine != "re" and needles:
+            try:
+                self._find: _Find = _hyperscan(needles)
+                self.engine = "hyperscan"
+                return
+            except Exception:
+                if engine == "hyperscan":
+                    raise
+        self._find = _trie(needles)
+
+    def find(self, text: str | bytes) -> Iterator[tuple[int, int]]:
+        """(literal index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
+        yield from self._find(text if isinstance(text, bytes) else _encode(text))
+
+    def lines_with(self, lines: Sequence[str]) -> dict[int, set[int]]:
+        """Line index -> indexes of the literals that the line contains; lines with none are left out."""
+        encoded = [_encode(line) for line in lines]
+        starts = list(accumulate((len(line) + 1 for line in encoded), initial=0))
+        found: dict[int, set[int]] = {}
+        for literal, end in self._find(b"\n".join(encoded)):
+            found.setdefault(bisect_right(starts, end - 1) - 1, set()).add(literal)
+        return found
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _hyperscan(needles: Sequence[bytes]) -> _Find:
+    # The types of the wheel are incomplete.
+    import hyperscan
+
+    library: Any = hyperscan
+    database = library.Database(mode=library.HS_MODE_BLOCK)
+    database.compile(
+        expressions=list(needles),
+        ids=list(range(len(needles))),
+        elements=len(needles),
+        flags=[library.HS_FLAG_CASELESS] * len(needles),
+        literal=True,
+    )
+    scratch = Lock()
+
+    def find(text: bytes) -> list[tuple[int, int]]:
+        hits: list[tuple[int, int]] = []
+
+        def collect(literal: int, start: int, end: int, flags: int, context: object) -> None:
+            hits.append((literal, end))
+
+        with scratch:
+            database.scan(text, match_event_handler=collect)
+        return hits
+
+    return find
+
+
+def _trie(needles: Sequence[bytes]) -> _Find:
+    """One regular expression finds the longest needle at a place, a table tells the others there."""
+    if not needles:
+        return lambda text: []
+    search = re.compile(_pattern(sorted(set(needles)), 0)).search
+    by_text: dict[bytes, list[int]] = {}
+    for index, needle in enumerate(needles):
+        by_text.setdefault(needle, []).append(index)
+    begins_with = {
+        needle: [(index, end) for end in range(1, len(needle) + 1) for index in by_text.get(needle[:end], ())]
+        for needle in by_text
+    }
+
+    def find(text: bytes) -> list[tuple[int, int]]:
+        folded = text.lower()
+        hits: list[tuple[int, int]] = []
+        match = search(folded)
+        while match:
+            start = match.start()
+            hits += [(index, start + end) for index, end in begins_with[match[0]]]
+            match = search(folded, start + 1)
+        return hits
+
+    return find
+
+
+def _pattern(needles: Sequence[bytes], depth: int) -> bytes:
+    """The trie of sorted needles that agree in their first `depth` bytes, as a pattern for what follows."""
+    first = needles[0]
+    common = depth
+    while common < len(first) and all(needle[: common + 1] == first[: common + 1] for needle in needles):
+        common += 1
+    ends_here = common == len(first)
+    longer = needles[1:] if ends_here else needles
+    branches: dict[int, list[bytes]] = {}
+    for needle in longer:
+        branches.setdefault(needle[common], []).append(needle)
+    stem = re.escape(first[depth:common])
+    if not branches:
+        return stem
+    tail = b"|".join(_pattern(group, common) for group in branches.values())
+    return stem + b"(?:" + tail + (b")?" if ends_here else b")")
