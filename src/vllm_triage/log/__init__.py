@@ -1,0 +1,91 @@
+"""Clean lines -> Log: prefixes read, exceptions found, attempts told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from vllm_triage.log.asides import Asides
+from vllm_triage.log.attempts import split_attempts
+from vllm_triage.log.blocks import BlockReader, chains
+from vllm_triage.log.prefix import split_prefix
+from vllm_triage.model import ErrorBlock, Line, LineKind, Log, Region
+
+__all__ = ["chains", "parse"]
+
+_KINDS: dict[str, LineKind] = {
+    "DEBUG": "info",
+    "INFO": "info",
+    "WARNING": "warning",
+    "ERROR": "error",
+    "CRITICAL": "error",
+}
+_VLLM = re.compile(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
+
+
+def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source: str = "") -> Log:
+    """Read clean lines, given as (number, text) in runs of consecutive lines.
+
+    `source` names the file the lines are from where a log has several.
+    """
+    asides = Asides()
+    lines: list[Line] = []
+    sizes: list[int] = []
+    stamped = False
+    for region in regions:
+        before = len(lines)
+        for number, raw in region:
+            prefix = split_prefix(raw)
+            stamped = stamped or prefix.writer == "vllm"
+            kind: LineKind = (
+                "aside" if asides(prefix.text, prefix.writer) else _KINDS.get(prefix.level, "plain")
+            )
+            lines.append(
+                Line(
+                    index=len(lines),
+                    number=number,
+                    text=prefix.text,
+                    process=prefix.process,
+                    pid=prefix.pid,
+                    level=prefix.level,
+                    origin=prefix.origin,
+                    stamp=prefix.stamp,
+                    kind=kind,
+                    source=source,
+                )
+            )
+        sizes.append(len(lines) - before)
+    blocks, framed = BlockReader().read(lines)
+    lines, blocks = _with_kinds(lines, blocks, framed)
+    runs, start = [], 0
+    for size in sizes:
+        runs.append(Region(tuple(lines[start : start + size])))
+        start += size
+    return Log(
+        regions=tuple(runs),
+        blocks=blocks,
+        attempts=split_attempts(lines, blocks),
+        total_lines=total_lines,
+        looks_like_vllm=stamped or any(_VLLM.search(line.text) for line in lines),
+    )
+
+
+def _with_kinds(
+    lines: list[Line], blocks: tuple[ErrorBlock, ...], framed: set[int]
+) -> tuple[list[Line], tuple[ErrorBlock, ...]]:
+    """Mark the lines of exceptions as such, once it is known which they are."""
+    kinds: dict[int, LineKind] = dict.fromkeys(framed, "aside")
+    for block in blocks:
+        quiet = _KINDS.get(block.level) if block.level in {"WARNING", "INFO", "DEBUG"} else None
+        kinds[block.root.index] = quiet or "source"
+        kinds.update({line.index: quiet or "exception" for line in block.lines})
+    marked = [replace(line, kind=kinds.get(line.index, line.kind)) for line in lines]
+    return marked, tuple(
+        replace(
+            block,
+            lines=tuple(marked[line.index] for line in block.lines),
+            root=marked[block.root.index],
+        )
+        for block in blocks
+    )

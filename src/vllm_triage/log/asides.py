@@ -1,0 +1,53 @@
+"""Lines that hold failure words and are no failure: echoes of options, access lines, environment dumps."""
+
+from __future__ import annotations
+
+import re
+
+_ECHO = re.compile(
+    r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
+    r"|(?:vLLM )?API server args|engine_config|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
+    r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
+)
+_ACCESS = re.compile(r'\S{1,60} - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
+_SHELL_TRACE = re.compile(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")
+_PROGRESS = re.compile(r"\d{1,3}%\|| \d{1,3}% Completed \|")
+_ENVIRONMENT_TITLES = re.compile(
+    r"\s*(?:System|PyTorch|CPU|vLLM|CUDA / GPU|Python) (?:Info|Environment|Environment Variables)\s*$"
+    r"|Environment Variables\s*$|Versions of relevant libraries|PyTorch version *: |Collecting environment information"
+)
+_RULE = re.compile(r"\s*[=-]{10,}\s*$")
+_ENVIRONMENT_ENTRY = re.compile(
+    r"(?!\S{0,80}(?:Error|Exception): )\s*(?:$|[=-]{4,}|\[(?:pip3|conda)\]|[A-Z][\w .()/#+-]{1,48} ?: |[A-Z_]{3,60}=|GPU \d|NIC\d|\s+GPU\d|Legend|\s{2,}\S|vLLM Build Flags|CUDA Archs|GPU Topology)"
+)
+
+
+class Asides:
+    """Tells, line by line in order, which lines are to be left out of every search."""
+
+    def __init__(self) -> None:
+        self._in_environment = False
+        self._in_usage = False
+
+    def __call__(self, text: str, writer: str) -> bool:
+        """Whether this message is an aside. `writer` is the prefix's writer ("" for no stamp)."""
+        if writer:
+            self._in_environment = self._in_usage = False
+        elif self._in_environment:
+            if _ENVIRONMENT_ENTRY.match(text) or _ENVIRONMENT_TITLES.match(text):
+                return True
+            self._in_environment = False
+        elif _ENVIRONMENT_TITLES.match(text):
+            self._in_environment = True
+            return True
+        if self._in_usage and not writer:
+            if text.startswith((" ", "\t", "[", "-")) and "error:" not in text:
+                return True
+            self._in_usage = False
+        if text.startswith("usage: "):
+            self._in_usage = True
+            return True
+        head = text[:160]
+        return bool(
+            _ECHO.search(head) or _ACCESS.search(head) or _PROGRESS.search(head) or _SHELL_TRACE.match(head)
+        )

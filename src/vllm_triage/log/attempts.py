@@ -1,0 +1,57 @@
+"""Several starts in one log: where each begins, when it was ready, when its orderly end began."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vllm_triage.model import Attempt, ErrorBlock, Line
+
+_START = re.compile(
+    r"vLLM API server version |non-default args: |(?:█|▄|▀).{0,60}version +v?\d|vLLM server version |\bversion \d+\.\d+\.\d+\S* *$"
+)
+_ENGINE_START = re.compile(r"Initializing an? (?:V\d )?LLM engine")
+READY = re.compile(
+    r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
+)
+SERVING = re.compile(
+    r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |\" 200(?: OK|$)|HTTP/1\.[01]\" 200|Processed prompts: "
+)
+# What an orderly end begins with; everything after it belongs to the end.
+SHUTDOWN = re.compile(
+    r"Shutting down(?! executor)|Received (?:signal )?(?:SIGTERM|SIGINT|signal (?:15|2)\b)|(?:SIGTERM|SIGINT) received|Received termination signal|Received exit signal"
+    r"|KeyboardInterrupt|Waiting for application shutdown|Application shutdown complete|Finished server process"
+    r"|Shutdown initiated|\[shutdown\] (?:API server|signal)|Stopping container|Stopped .{0,60}\bservice|slurmstepd: error: \*\*\* (?:JOB|STEP)"
+    r"|CANCELLED AT \S+ DUE TO TIME LIMIT|Gracefully stopping"
+)
+
+
+def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple[Attempt, ...]:
+    """Cut at a start marker once the part before it has failed or become ready.
+
+    Markers repeat within one start (banner, options, engine), which is why a marker alone cuts nothing.
+    """
+    failures = {block.lines[0].index for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}}
+    has_banner = any(_START.search(line.text[:200]) for line in lines if line.level in {"INFO", ""})
+    marker = _START if has_banner else _ENGINE_START
+    cuts, over = [0], False
+    for line in lines:
+        head = line.text[:200]
+        if marker.search(head):
+            if over:
+                cuts.append(line.index)
+            over = False
+        elif line.index in failures or READY.search(head) or SHUTDOWN.search(head):
+            over = True
+    ends = [*cuts[1:], len(lines)]
+    return tuple(_attempt(lines[start:end], start, end) for start, end in zip(cuts, ends, strict=True))
+
+
+def _attempt(lines: Sequence[Line], start: int, end: int) -> Attempt:
+    ready = next((line for line in lines if READY.search(line.text[:200])), None)
+    shutdown = next((line for line in lines if _is_shutdown(line)), None)
+    return Attempt(start, end, ready, shutdown)
+
+
+def _is_shutdown(line: Line) -> bool:
+    return line.kind not in {"source"} and SHUTDOWN.search(line.text[:200]) is not None

@@ -1,0 +1,113 @@
+"""What stands before a message: process prefixes, time stamps and levels of all writers into one log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# "(Worker_TP0 pid=12) ", "(VllmWorker rank=0 pid=12) ", "(RayWorkerWrapper pid=3, ip=10.0.0.7) ", "(raylet) "
+_PROCESS = re.compile(
+    r"\s{0,8}\*{0,2}\((?:(?P<name>[A-Za-z_][^()]{0,60}?) )?pid=(?P<pid>\d{1,10})(?:, ip=[^)]{1,60})?\)\*{0,2}(?: |$)"
+    r"|\((?P<ray>raylet|autoscaler)[^)]{0,60}\) "
+)
+# vLLM's own stamp in both bracket forms; what stands before the level is VLLM_LOGGING_PREFIX.
+_VLLM = re.compile(
+    r"(?:[^\s()]{0,40}?|\[[^\]]{1,40}\] ?)(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) "
+    r"(?P<stamp>\d\d-\d\d \d\d:\d\d:\d\d) \[?(?P<origin>[\w./\-]{1,120}:\d+)\] ?"
+)
+_OTHERS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # uvicorn: "ERROR:    [Errno 98] ..."
+        r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?: {2,}|\t)",
+        # logging's default: "ERROR:vllm.engine:text"
+        r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?P<origin>[\w.]{1,60}):",
+        # Ray's Python side: "2024-06-13 16:11:50,396\tINFO worker.py:1752 -- text"
+        r"(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3}\s(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<origin>[\w./]{1,80}:\d+) -- ",
+        # Ray's C++ side: "[2024-06-13 16:11:51,588 E 13261 13261] core_worker.cc:228: text"
+        r"\[(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3} (?P<level>[DIWEFC]) \d+ \d+\] (?:\(\w+\) )?(?P<origin>[\w./]{1,80}:\d+): ",
+        # torch C++ (glog): "[W1125 17:19:40.156408912 ProcessGroupNCCL.cpp:1524] text"
+        r"\[(?P<level>[DIWEFC])(?P<stamp>\d{4} \d\d:\d\d:\d\d)\.\d+ (?P<origin>[\w./]{1,80}:\d+)\] ",
+        # torch Python: "E0606 10:00:00.123000 4242 torch/_inductor/x.py:1] [0/0] text"
+        r"(?P<level>[VDIWEFC])(?P<stamp>\d{4} \d\d:\d\d:\d\d)\.\d+ +\d+ (?P<origin>[\w./]{1,160}:\d+)\] (?:\[[\w/]+\] ?)*",
+        # common loggers: "2025-06-27 12:57:51,690 - app - ERROR - text", "2025-06-27 12:57:51 | ERROR | text", "[2025-..] [ERROR] text"
+        r"\[?(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?\]?(?: ?[-|] ?| )(?:(?P<origin>[\w./:]{1,60})(?: ?[-|] ?| ))?"
+        r"\[?(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\]?(?: ?[-|:] ?| )",
+        r"\[(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\] ?",
+        # NCCL: "host:12:34 [0] NCCL WARN text"
+        r"(?:\[[\d\- :.]{8,40}\] )?(?P<origin>[\w.\-]{1,80}:\d+(?::\d+)? \[-?\d+\](?: [\w./]{1,80}:\d+)?) NCCL (?P<level>INFO|WARN|TRACE|VERSION) ?",
+    )
+)
+_RANK = re.compile(r"\[(?P<rank>rank\d+)\]: ?")
+_WARNING = re.compile(r"\S{1,300}\.py:\d+: (?P<kind>\w{0,40}Warning): ")
+_LEVELS = {
+    "V": "DEBUG",
+    "D": "DEBUG",
+    "TRACE": "DEBUG",
+    "I": "INFO",
+    "VERSION": "INFO",
+    "W": "WARNING",
+    "WARN": "WARNING",
+    "E": "ERROR",
+    "F": "CRITICAL",
+    "C": "CRITICAL",
+    "FATAL": "CRITICAL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What was taken off the front of a line; `writer` is "vllm", "other" or "" (no stamp)."""
+
+    text: str
+    process: str = ""
+    pid: int | None = None
+    level: str = ""
+    origin: str = ""
+    stamp: str = ""
+    writer: str = ""
+
+
+def split_prefix(raw: str) -> Prefix:
+    """Take process prefixes (up to three), one stamp and a `[rank0]: ` off a line.
+
+    The indentation of what remains is kept: tracebacks are read by it.
+    """
+    text, process, pid = raw.rstrip(), "", None
+    level = origin = stamp = writer = ""
+    for _ in range(3):
+        match = _PROCESS.match(text) if "(" in text[:12] else None
+        if not match:
+            break
+        # The innermost prefix is vLLM's own; one that Ray put around it says less.
+        process = match["name"] or match["ray"] or process
+        pid = int(match["pid"]) if match["pid"] else pid
+        text = text[match.end() :]
+    if match := _VLLM.match(text):
+        level, stamp, origin, writer = match["level"], match["stamp"], match["origin"], "vllm"
+        text = text[match.end() :]
+        # From 0.32 on, or with a logging prefix, the process may stand inside the record.
+        if text.startswith("(") and (inner := _PROCESS.match(text)) and not process:
+            process, pid = inner["name"] or "", int(inner["pid"] or 0) or None
+            text = text[inner.end() :]
+    elif match := _RANK.match(text):
+        process = process or match["rank"]
+        text = text[match.end() :]
+    if not writer and (match := _other_stamp(text)):
+        groups = match.groupdict()
+        level = _LEVELS.get(groups["level"], groups["level"])
+        stamp, origin, writer = groups.get("stamp") or "", groups.get("origin") or "", "other"
+        text = text[match.end() :] if " NCCL " not in match[0] else text
+    elif not writer and (match := _WARNING.match(text)):
+        level, writer = "WARNING", "other"
+    return Prefix(text, process, pid, level, origin, stamp, writer)
+
+
+def _other_stamp(text: str) -> re.Match[str] | None:
+    head = text[:1]
+    if not (head.isalnum() or head == "["):
+        return None
+    for pattern in _OTHERS:
+        if match := pattern.match(text):
+            return match
+    return None

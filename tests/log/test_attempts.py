@@ -1,0 +1,46 @@
+"""Several starts in one log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vllm_triage.model import Log
+
+Read = Callable[[str], Log]
+
+BANNER = "INFO 11-20 10:00:00 [api_server.py:1] vLLM API server version 0.11.0"
+ARGS = "INFO 11-20 10:00:00 [utils.py:233] non-default args: {'model': 'x'}"
+ENGINE = "INFO 11-20 10:00:01 [core.py:69] Initializing a V1 LLM engine (v0.11.0) with config: model='x'"
+FAILURE = "ERROR 11-20 10:00:02 [core.py:708] ValueError: no room"
+READY = "INFO:     Application startup complete."
+STOP = "INFO 11-20 10:09:00 [launcher.py:99] Shutting down FastAPI HTTP server."
+
+
+def test_the_markers_of_one_start_cut_nothing(read: Read) -> None:
+    assert len(read("\n".join([BANNER, ARGS, ENGINE, READY])).attempts) == 1
+
+
+def test_a_banner_after_a_failure_begins_the_next_start(read: Read) -> None:
+    attempts = read("\n".join([BANNER, ARGS, FAILURE, BANNER, ARGS, READY])).attempts
+
+    assert [(attempt.start, attempt.end) for attempt in attempts] == [(0, 3), (3, 6)]
+    assert attempts[0].ready is None
+    assert attempts[1].ready is not None
+
+
+def test_a_banner_after_an_orderly_end_begins_the_next_start(read: Read) -> None:
+    attempts = read("\n".join([BANNER, READY, STOP, BANNER, FAILURE])).attempts
+
+    assert len(attempts) == 2
+    assert attempts[0].shutdown is not None
+    assert attempts[1].ready is None
+
+
+def test_without_a_banner_the_engine_marks_the_start(read: Read) -> None:
+    assert len(read("\n".join([ENGINE, FAILURE, ENGINE])).attempts) == 2
+
+
+def test_a_warning_with_a_traceback_is_no_failure_to_cut_at(read: Read) -> None:
+    warning = "WARNING 11-20 10:00:00 [x.py:1] ImportError: no numa"
+
+    assert len(read("\n".join([BANNER, warning, ARGS])).attempts) == 1
