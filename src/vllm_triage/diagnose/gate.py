@@ -1,0 +1,103 @@
+"""Whether an attempt failed at all, and which of its lines can speak of the failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vllm_triage.log.attempts import SERVING
+from vllm_triage.model import Attempt, ErrorBlock, Line, Role
+
+# What ends a server that was ready. Everything else was answered, retried or survived.
+_FATAL = re.compile(
+    r"EngineCore encountered (?:a fatal error|an issue)|EngineDeadError|Engine loop is not running|Background loop (?:has errored|is not running)"
+    r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
+    r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|exit code: -\d|OOMKilled|oom-kill"
+)
+# A process told to stop, as opposed to one that stops because it failed.
+_TOLD = re.compile(
+    r"KeyboardInterrupt|SIGTERM|SIGINT|signal (?:15|2)\b|DUE TO TIME LIMIT|CANCELLED|[Tt]ermination signal|exit signal|Gracefully stopping|Stopping container|Stopped "
+)
+_LAST_LINES = 8
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The part of an attempt that is judged: lines [start, end)."""
+
+    kind: Literal["starting", "serving", "stopped", "served"]
+    start: int
+    end: int
+    told: Line | None = None
+
+
+def stage(lines: Sequence[Line], blocks: Sequence[ErrorBlock], attempt: Attempt) -> Stage:
+    """Which part of the attempt decides.
+
+    "starting": it never became ready. "serving": it was ready and something fatal follows. "served":
+    it was ready and nothing fatal follows. "stopped": a signal ended it before it was ready or failed.
+    """
+    serious = [block for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}]
+    ready = _ready_at(lines, attempt)
+    if ready is None:
+        told = _told(lines)
+        first = next(
+            (b.lines[0].index for b in serious if b.name not in {"KeyboardInterrupt", "SystemExit"}), None
+        )
+        if told is not None and (first is None or told.index < first):
+            return Stage("stopped", attempt.start, attempt.end, told)
+        return Stage("starting", attempt.start, attempt.end)
+    stop = _stop_at(lines, ready)
+    end = attempt.end if stop is None else stop
+    fatal = [
+        line
+        for line in lines
+        if ready < line.index < end and line.kind != "aside" and _FATAL.search(line.text[:400])
+    ]
+    after = [block for block in serious if ready < block.lines[0].index < end]
+    stamped = [
+        block
+        for block in after
+        if block.lines[0].role in {Role.WORKER, Role.ENGINE} and block.level == "ERROR"
+    ]
+    last = _last_index(lines, end)
+    closing = [block for block in after if stop is None and block.lines[-1].index > last - _LAST_LINES]
+    if fatal or stamped or (closing and not _alive_after(lines, closing[-1])):
+        return Stage("serving", ready + 1, end)
+    return Stage("served", ready + 1, end)
+
+
+def _ready_at(lines: Sequence[Line], attempt: Attempt) -> int | None:
+    if attempt.ready is not None:
+        return attempt.ready.index
+    return next((line.index for line in lines if SERVING.search(line.text[:300])), None)
+
+
+def _stop_at(lines: Sequence[Line], ready: int) -> int | None:
+    from vllm_triage.log.attempts import SHUTDOWN
+
+    return next(
+        (
+            line.index
+            for line in lines
+            if line.index > ready and line.kind != "source" and SHUTDOWN.search(line.text[:200])
+        ),
+        None,
+    )
+
+
+def _told(lines: Sequence[Line]) -> Line | None:
+    return next(
+        (line for line in lines if line.kind not in {"source", "aside"} and _TOLD.search(line.text[:200])),
+        None,
+    )
+
+
+def _last_index(lines: Sequence[Line], end: int) -> int:
+    return next((line.index for line in reversed(lines) if line.index < end and line.text.strip()), end)
+
+
+def _alive_after(lines: Sequence[Line], block: ErrorBlock) -> bool:
+    return any(line.index > block.lines[-1].index and SERVING.search(line.text[:300]) for line in lines)

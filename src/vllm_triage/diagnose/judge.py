@@ -1,0 +1,155 @@
+"""One start of the server: did it fail, and which line is the root of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from vllm_triage.diagnose import missing
+from vllm_triage.diagnose.candidates import WRAPPER, Candidate, candidates
+from vllm_triage.diagnose.context import context
+from vllm_triage.diagnose.gate import Stage, stage
+from vllm_triage.diagnose.plain import speaks_of_failure
+from vllm_triage.diagnose.rank import findings, order
+from vllm_triage.log.phases import markers, phase_at, phase_of
+from vllm_triage.model import Attempt, Context, ErrorBlock, Hit, Line, Log, Loss, Outcome, Phase, Role
+
+Nearest = Callable[[str], tuple[tuple[str, float], ...]]
+
+_STOPPED = "stopped-from-outside"
+# Above this class a line alone does not make a failure.
+_CERTAIN = 2.5
+_CLOSING_LINES = 25
+_OWN_LINES = 3
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An attempt with everything that speaks about it."""
+
+    log: Log
+    lines: Sequence[Line]
+    part: Stage
+    hits: Sequence[Hit]
+    found: Sequence[Candidate]
+    losses: tuple[Loss, ...]
+
+    def context(self, phase: Phase | None = None) -> Context:
+        return context(self.lines, len(self.log.attempts), phase)
+
+
+def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> Outcome:
+    """Judge one attempt of the log; `nearest` names the rules nearest to an unexplained error."""
+    lines = [line for line in log if attempt.start <= line.index < attempt.end]
+    blocks = [block for block in log.blocks if attempt.start <= block.lines[0].index < attempt.end]
+    part = stage(lines, blocks, attempt)
+    inside = [hit for hit in hits if part.start <= hit.line.index < part.end]
+    losses = [
+        Loss(hit, _outside(hit, part, attempt)) for hit in hits if not part.start <= hit.line.index < part.end
+    ]
+    if part.kind == "stopped":
+        losses += [
+            Loss(hit, "the start was stopped from outside before it failed")
+            for hit in inside
+            if not _of_stop(hit)
+        ]
+        inside = [hit for hit in inside if _of_stop(hit)]
+    found = candidates(
+        [line for line in lines if part.start <= line.index < part.end],
+        [block for block in blocks if part.start <= block.lines[0].index < part.end],
+        inside,
+    )
+    case = _Case(log, lines, part, inside, order(found), tuple(losses))
+    return _served(case) if part.kind == "served" else _failed(case, nearest)
+
+
+def _served(case: _Case) -> Outcome:
+    notices, losses = findings([candidate for candidate in case.found if candidate.explained])
+    return Outcome(
+        "healthy", notices=tuple(notices), losses=(*case.losses, *losses), context=case.context("serving")
+    )
+
+
+def _failed(case: _Case, nearest: Nearest) -> Outcome:
+    stopped = case.part.kind == "stopped"
+    certain = [c for c in case.found if c.explained or (c.tier <= _CERTAIN and not stopped)]
+    wrappers = [c for c in case.found if c.tier >= WRAPPER and not c.explained]
+    if certain:
+        return _rooted(case, certain, nearest)
+    if stopped:
+        return Outcome("failed", root=case.part.told, losses=case.losses, context=case.context())
+    if wrappers:
+        silent = _silent_death(wrappers, case.lines)
+        if silent:
+            return _rooted(case, [silent], nearest)
+        return Outcome(
+            "failed",
+            consequences=_consequences(case),
+            missing=missing.of_wrapper(wrappers[0].line, case.lines),
+            losses=case.losses,
+            context=case.context(),
+        )
+    return Outcome(
+        "inconclusive",
+        root=_last_words(case.lines),
+        missing=missing.of_unfinished(case.log.looks_like_vllm),
+        losses=case.losses,
+        context=case.context(),
+    )
+
+
+def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outcome:
+    root = certain[0]
+    made, losses = findings(certain)
+    if not root.hits:
+        # Naming what explains another line would be a guess: the root stands unexplained.
+        losses += [Loss(hit, "the root error is another line") for c in certain for hit in c.hits]
+        made = []
+    return Outcome(
+        "failed",
+        findings=tuple(made),
+        consequences=_consequences(case),
+        root=replace(root.block, root=root.line) if root.block else root.line,
+        chain=[b for b in case.log.blocks if root.block and b.chain == root.block.chain],
+        nearest=() if made else nearest(root.line.text),
+        losses=(*case.losses, *losses),
+        context=case.context(_phase(root, case.lines)),
+    )
+
+
+def _of_stop(hit: Hit) -> bool:
+    return hit.rule.id == _STOPPED or hit.rule.rank == "consequence"
+
+
+def _outside(hit: Hit, part: Stage, attempt: Attempt) -> str:
+    if not attempt.start <= hit.line.index < attempt.end:
+        return "it belongs to another start"
+    return "the server became ready after it" if hit.line.index < part.start else "the shutdown had begun"
+
+
+def _consequences(case: _Case) -> tuple[Hit, ...]:
+    return tuple(hit for hit in case.hits if hit.rule.rank == "consequence")
+
+
+def _silent_death(wrappers: Sequence[Candidate], lines: Sequence[Line]) -> Candidate | None:
+    """The notice of a process that died without a word, if the log holds that process's own lines."""
+    for candidate in wrappers:
+        if not candidate.hits:
+            continue
+        role = Role.WORKER if any(hit.rule.family == "distributed" for hit in candidate.hits) else Role.ENGINE
+        if sum(line.role <= role for line in lines) >= _OWN_LINES:
+            return candidate
+    return None
+
+
+def _last_words(lines: Sequence[Line]) -> Line | None:
+    closing = [line for line in lines if line.text.strip()][-_CLOSING_LINES:]
+    return next(
+        (line for line in closing if line.kind in {"plain", "warning"} and speaks_of_failure(line)), None
+    )
+
+
+def _phase(root: Candidate, lines: Sequence[Line]) -> Phase | None:
+    marks = markers(lines)
+    block: ErrorBlock | None = root.block
+    return phase_of(block, marks) if block else phase_at(marks, root.line.index)

@@ -1,0 +1,97 @@
+"""Hits -> findings: which rule answers for which candidate, in which order, how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from vllm_triage.catalog.rule import FieldSpec
+from vllm_triage.diagnose.candidates import WRAPPER, Candidate
+from vllm_triage.model import Finding, Hit, Loss
+
+_RANKS = {"specific": 0, "generic": 1, "fallback": 3}
+_PLACE = 2
+_CONFIDENCE = (0.92, 0.75, 0.45, 0.5)
+# A line that needs an explanation from the catalog to count at all is worth less than an exception.
+_KIND_COST = {"plain": 0.3, "error": 0.2, "warning": 0.35, "info": 0.45}
+_UNEXPLAINED = 0.5
+_MAX_FINDINGS = 4
+_MAX_EVIDENCE = 10
+
+
+def strength(hit: Hit) -> tuple[int, float, int]:
+    """How well a hit explains its line, the least is the best."""
+    level = (
+        _PLACE if hit.signature.raised_in and hit.rule.rank != "fallback" else _RANKS.get(hit.rule.rank, 4)
+    )
+    conditions = len(hit.signature.frames) + len(hit.signature.phases) + len(hit.signature.exception)
+    return level, -hit.similarity, -min(conditions, 1)
+
+
+def order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Likeliest root cause first: by form and explanation, then worker before core before server, then time."""
+    return sorted(
+        candidates, key=lambda candidate: (_weight(candidate), candidate.role, candidate.line.index)
+    )
+
+
+def _weight(candidate: Candidate) -> float:
+    level = min((strength(hit)[0] for hit in candidate.hits), default=4)
+    if level == 0:
+        cost = 0.0 if candidate.block else _KIND_COST.get(candidate.line.kind, 0.0)
+        return cost + (0.02 if candidate.tier else 0.0)
+    if candidate.tier >= WRAPPER:
+        return WRAPPER + level
+    # Only words that have one cause are worth more than an exception nobody knows.
+    return candidate.tier + (_UNEXPLAINED if candidate.block else 0.0)
+
+
+def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
+    """One finding a rule, best first, and the hits that lost with the reason."""
+    chosen: dict[str, list[Hit]] = {}
+    losses: list[Loss] = []
+    for candidate in ordered:
+        hits = sorted(candidate.hits, key=strength)
+        for hit in hits:
+            if strength(hit)[0] == strength(hits[0])[0]:
+                chosen.setdefault(hit.rule.id, []).append(hit)
+            else:
+                losses.append(Loss(hit, f"{hits[0].rule.id} explains the same line better"))
+    ranked = list(chosen.values())
+    for at, hits in enumerate(ranked):
+        if ranked and ranked[0][0].rule.id in hits[0].rule.beats:
+            losses.append(Loss(ranked[0][0], f"{hits[0].rule.id} wins over it"))
+            ranked.insert(0, ranked.pop(at))
+    return [_finding(hits, place) for place, hits in enumerate(ranked[:_MAX_FINDINGS])], losses
+
+
+def _finding(hits: Sequence[Hit], place: int) -> Finding:
+    first = hits[0]
+    level = min(strength(first)[0], 3)
+    confidence = _CONFIDENCE[level] * (first.similarity if first.similarity < 1 else 1.0)
+    if first.signature.phrase:
+        confidence *= 0.85
+    if first.line.kind in {"warning", "info"}:
+        confidence *= 0.8
+    # What stands after the root cause is most often its consequence.
+    confidence *= 0.5 ** min(place, 3)
+    # The same failure in several ranks is one cause, seen in each of them.
+    seen: dict[tuple[str, str], Hit] = {}
+    fields: dict[str, int | float | str] = {}
+    for hit in hits:
+        seen.setdefault((hit.line.process, hit.line.text.strip()), hit)
+        for name, value in hit.fields.items():
+            fields.setdefault(name, typed(value, first.rule.fields.get(name)))
+    return Finding(first.rule, round(confidence, 3), tuple(seen.values())[:_MAX_EVIDENCE], fields)
+
+
+def typed(text: str, spec: FieldSpec | None) -> int | float | str:
+    """A named group as its declared type; as text where it does not read as one."""
+    number = text.replace(",", "").strip()
+    try:
+        if spec and spec.type == "int":
+            return int(number)
+        if spec and spec.type == "float":
+            return float(number)
+    except ValueError:
+        return text
+    return text

@@ -1,0 +1,132 @@
+"""Log x Catalog -> hits: every signature judged on the lines that can hold it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from vllm_triage.catalog.rule import Catalog, Rule, Signature
+from vllm_triage.log import chains
+from vllm_triage.log.phases import markers, phase_at, phase_of
+from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm
+from vllm_triage.match.fuzzy import Phrases, nearest
+from vllm_triage.match.text import normalise, window
+from vllm_triage.model import ErrorBlock, Hit, Line, Log, Phase
+from vllm_triage.scan import LiteralIndex
+
+__all__ = ["Matcher", "normalise"]
+
+# Time one pattern may take on one line, in seconds, and hits of one signature that are kept.
+_TIMEOUT = 0.05
+_MAX_HITS = 200
+
+
+class Matcher:
+    """The signatures of a catalog, ready to be judged; safe to share between threads."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        every = [(rule, signature) for rule in catalog.rules.values() for signature in rule.signatures]
+        self._patterns = [(rule, signature) for rule, signature in every if signature.pattern]
+        self._places = [(rule, signature) for rule, signature in every if signature.raised_in]
+        self._phrases = Phrases((rule, signature) for rule, signature in every if signature.phrase)
+        self._wordings = [(rule.id, signature.phrase or rule.title) for rule, signature in every]
+        literals: dict[str, list[int]] = defaultdict(list)
+        for at, (_, signature) in enumerate(self._patterns):
+            for literal in signature.literals:
+                literals[literal.lower()].append(at)
+        self._owners = list(literals.values())
+        self.literals = LiteralIndex(list(literals))
+        self._compiled: dict[int, object] = {}
+
+    def hits(self, log: Log) -> list[Hit]:
+        """Every signature that fits, in the order of the lines."""
+        scene = _Scene(log)
+        found = list(self._by_words(log, scene))
+        found += self._by_phrase(scene, {hit.line.index for hit in found})
+        found += self._by_place(scene)
+        return sorted(found, key=lambda hit: hit.line.index)
+
+    def nearest(self, text: str) -> tuple[tuple[str, float], ...]:
+        """Rules whose wording is nearest to an unexplained error: (id, similarity 0 to 1)."""
+        return nearest(normalise(text), self._wordings)
+
+    def _by_words(self, log: Log, scene: _Scene) -> Iterator[Hit]:
+        lines = [line for line in log if line.kind != "aside"]
+        texts = [normalise(line.text) for line in lines]
+        counts: Counter[int] = Counter()
+        candidates = self.literals.lines_with(texts)
+        for row in sorted(candidates):
+            line, text = lines[row], texts[row]
+            for at in sorted({at for literal in candidates[row] for at in self._owners[literal]}):
+                rule, signature = self._patterns[at]
+                if counts[at] >= _MAX_HITS or not scene.holds(signature, line):
+                    continue
+                fields = self._judge(at, window(text, signature.literals))
+                if fields is not None:
+                    counts[at] += 1
+                    yield Hit(rule, signature, line, fields, scene.block(line))
+
+    def _judge(self, at: int, text: str) -> dict[str, str] | None:
+        import regex
+
+        pattern = self._compiled.get(at)
+        if pattern is None:
+            pattern = regex.compile(self._patterns[at][1].pattern or "", regex.IGNORECASE)
+            self._compiled[at] = pattern
+        try:
+            match = pattern.search(text, timeout=_TIMEOUT)  # type: ignore[attr-defined]
+        except TimeoutError:
+            return None
+        if match is None:
+            return None
+        return {name: value for name, value in match.groupdict().items() if value is not None}
+
+    def _by_phrase(self, scene: _Scene, explained: set[int]) -> Iterator[Hit]:
+        seen: dict[str, list[tuple[Rule, Signature, float]]] = {}
+        for line in scene.errors():
+            text = normalise(line.text)
+            if line.index in explained or len(text) < 20:
+                continue
+            if text not in seen:
+                seen[text] = list(self._phrases.search(text))
+            for rule, signature, similarity in seen[text]:
+                if scene.holds(signature, line):
+                    yield Hit(rule, signature, line, {}, scene.block(line), similarity)
+
+    def _by_place(self, scene: _Scene) -> Iterator[Hit]:
+        for block in scene.log.blocks:
+            frame = raised_by_vllm(block)
+            if frame is None or block.level in {"WARNING", "INFO", "DEBUG"}:
+                continue
+            for rule, signature in self._places:
+                if frame_fits(frame, signature.raised_in) and scene.holds(signature, block.lines[0]):
+                    yield Hit(rule, signature, block.root, {}, block)
+
+
+class _Scene:
+    """Where each line of a log stands: its exception, its chain, its phase."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self._blocks: dict[int, ErrorBlock] = {}
+        for block in log.blocks:
+            for line in (*block.lines, block.root):
+                self._blocks.setdefault(line.index, block)
+        self._chains = {group[0].chain: group for group in chains(log.blocks)}
+        self._marks = markers(list(log))
+
+    def block(self, line: Line) -> ErrorBlock | None:
+        return self._blocks.get(line.index)
+
+    def errors(self) -> Iterator[Line]:
+        """Exception and error lines, as the fuzzy search sees them."""
+        return (line for line in self.log if line.kind in {"exception", "error"})
+
+    def phase(self, line: Line) -> Phase | None:
+        block = self.block(line)
+        return phase_of(block, self._marks) if block else phase_at(self._marks, line.index)
+
+    def holds(self, signature: Signature, line: Line) -> bool:
+        block = self.block(line)
+        chain = self._chains[block.chain] if block else ()
+        return conditions_hold(signature, line, chain, block, self.phase(line) if signature.phases else None)

@@ -1,0 +1,59 @@
+"""The conditions of a signature beside its words: exception type, frames, phase, kind of line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from vllm_triage.catalog.rule import Signature
+from vllm_triage.model import ErrorBlock, Frame, Line, Phase
+
+
+def frame_fits(frame: Frame, globs: Iterable[str]) -> bool:
+    """Whether one of the `path:function` (or path) globs fits the end of the frame's path."""
+    path = frame.file.replace("\\", "/")
+    for glob in globs:
+        file, _, function = glob.partition(":")
+        if (
+            function
+            and not fnmatchcase(frame.function.rpartition(".")[2], function)
+            and not fnmatchcase(frame.function, function)
+        ):
+            continue
+        if fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}"):
+            return True
+    return False
+
+
+def conditions_hold(
+    signature: Signature,
+    line: Line,
+    chain: Sequence[ErrorBlock],
+    block: ErrorBlock | None,
+    phase: Phase | None,
+) -> bool:
+    """Whether everything beside the words fits; `chain` are the blocks of the line's whole chain."""
+    if line.kind not in signature.on:
+        return False
+    if signature.exception and not (
+        block
+        and any(
+            fnmatchcase(block.name, glob) or fnmatchcase(block.type, glob) for glob in signature.exception
+        )
+    ):
+        return False
+    frames = [frame for link in chain for frame in link.frames]
+    if signature.frames and not any(frame_fits(frame, signature.frames) for frame in frames):
+        return False
+    if signature.not_frames and any(frame_fits(frame, signature.not_frames) for frame in frames):
+        return False
+    return not signature.phases or phase in signature.phases
+
+
+def raised_by_vllm(block: ErrorBlock) -> Frame | None:
+    """The deepest frame if it is vLLM's own: then vLLM itself raised the exception there."""
+    if not block.frames:
+        return None
+    deepest = block.frames[-1]
+    path = deepest.file.replace("\\", "/")
+    return deepest if "/vllm/" in path or path.startswith("vllm/") else None

@@ -1,0 +1,201 @@
+"""Verdicts and root causes, on logs built from known parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from vllm_triage.model import ErrorBlock, Line, Outcome
+
+Judge = Callable[[str], Outcome]
+
+BANNER = "INFO 11-20 10:00:00 [api_server.py:1] vLLM API server version 0.11.0"
+READY = "(APIServer pid=1) INFO:     Application startup complete."
+SERVING = (
+    "(APIServer pid=1) INFO 11-20 10:05:00 [loggers.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s"
+)
+WRAPPER = "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."
+STOP = "(APIServer pid=1) INFO 11-20 10:09:00 [launcher.py:99] Shutting down FastAPI HTTP server."
+
+
+def worker(rank: int, text: str) -> str:
+    return f"(Worker_TP{rank} pid={rank + 10}) ERROR 11-20 10:00:02 [multiproc_executor.py:5] {text}"
+
+
+def core(text: str, level: str = "ERROR") -> str:
+    return f"(EngineCore_DP0 pid=5) {level} 11-20 10:00:03 [core.py:708] {text}"
+
+
+def log(*lines: str) -> str:
+    return "\n".join([BANNER, *lines])
+
+
+def rules(outcome: Outcome) -> list[str]:
+    return [finding.rule.id for finding in outcome.findings]
+
+
+def root_number(outcome: Outcome) -> int:
+    assert outcome.root is not None
+    return outcome.root.root.number if isinstance(outcome.root, ErrorBlock) else outcome.root.number
+
+
+def test_the_worker_s_error_is_the_cause_of_the_core_s_and_the_server_s(judge: Judge) -> None:
+    outcome = judge(
+        log(core("RuntimeError: request refused"), worker(0, "ValueError: no room left"), WRAPPER)
+    )
+
+    assert outcome.verdict == "failed"
+    assert rules(outcome)[0] == "no-room"
+    assert [hit.rule.id for hit in outcome.consequences] == ["wrapper"]
+
+
+def test_the_first_worker_to_fail_wins_over_the_broken_pipes_of_the_others(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            worker(1, "BrokenPipeError: [Errno 32] Broken pipe"),
+            worker(2, "ValueError: no weights found"),
+            worker(0, "ValueError: no room left"),
+        )
+    )
+
+    assert rules(outcome)[0] == "no-weights"
+
+
+def test_a_fallback_answers_only_if_nothing_else_does(judge: Judge) -> None:
+    both = judge(log(worker(0, "RuntimeError: memory trouble"), worker(0, "ValueError: no room left")))
+    alone = judge(log(worker(0, "RuntimeError: memory trouble")))
+
+    assert rules(both)[0] == "no-room"
+    assert rules(alone) == ["some-memory"]
+
+
+def test_the_rule_that_beats_another_answers_for_both_links_of_a_chain(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            "Traceback (most recent call last):",
+            '  File "hub.py", line 1, in get',
+            "HTTPError: request refused",
+            "",
+            "The above exception was the direct cause of the following exception:",
+            "",
+            "Traceback (most recent call last):",
+            '  File "hub.py", line 2, in get',
+            "GatedRepoError: gated repository",
+        )
+    )
+
+    assert rules(outcome)[0] == "gated"
+
+
+def test_an_unknown_error_is_shown_and_not_guessed_at(judge: Judge) -> None:
+    outcome = judge(log(worker(0, "ValueError: the frobnicator is upside down"), WRAPPER))
+
+    assert outcome.verdict == "failed"
+    assert outcome.findings == ()
+    assert root_number(outcome) == 2
+
+
+def test_wrappers_alone_name_no_cause_and_say_what_is_missing(judge: Judge) -> None:
+    outcome = judge(log(WRAPPER))
+
+    assert (outcome.verdict, outcome.findings) == ("failed", ())
+    assert outcome.missing is not None
+
+
+def test_a_server_that_serves_is_healthy_whatever_was_printed_before(judge: Judge) -> None:
+    outcome = judge(log(core("ValueError: no room left"), READY, SERVING))
+
+    assert outcome.verdict == "healthy"
+    assert outcome.findings == ()
+
+
+def test_an_orderly_end_is_no_failure_whatever_it_prints(judge: Judge) -> None:
+    outcome = judge(log(READY, SERVING, STOP, core("ValueError: no room left"), WRAPPER))
+
+    assert outcome.verdict == "healthy"
+
+
+def test_an_engine_that_dies_while_serving_is_a_failure(judge: Judge) -> None:
+    outcome = judge(
+        log(READY, SERVING, core("EngineCore encountered a fatal error."), core("ValueError: no room left"))
+    )
+
+    assert outcome.verdict == "failed"
+    assert rules(outcome)[0] == "no-room"
+
+
+def test_the_last_start_decides(judge: Judge) -> None:
+    failed_then_ready = judge(log(core("ValueError: no room left"), BANNER, READY))
+    ready_then_failed = judge(log(READY, STOP, BANNER, core("ValueError: no room left")))
+
+    assert failed_then_ready.verdict == "healthy"
+    assert rules(ready_then_failed) == ["no-room"]
+
+
+def test_a_start_that_was_interrupted_has_not_failed_by_itself(judge: Judge) -> None:
+    outcome = judge(log("KeyboardInterrupt", core("ValueError: no room left")))
+
+    assert rules(outcome) == ["stopped-from-outside"]
+
+
+def test_a_warning_counts_only_where_its_rule_asks_for_warnings(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            core("ValueError: no room left", level="WARNING"),
+            core("this will not work later", level="WARNING"),
+        )
+    )
+
+    assert rules(outcome) == ["hint"]
+
+
+def test_an_end_without_error_is_inconclusive(judge: Judge) -> None:
+    outcome = judge(log("INFO 11-20 10:00:00 [model.py:1] Resolved architecture: X"))
+
+    assert outcome.verdict == "inconclusive"
+    assert outcome.missing is not None
+
+
+@pytest.mark.parametrize("text", ["", "hello\nworld", "GET / 200\nserver started"])
+def test_other_programs_logs_are_said_to_be_no_vllm_log(judge: Judge, text: str) -> None:
+    outcome = judge(text)
+
+    assert outcome.verdict == "inconclusive"
+    assert "does not look like" in (outcome.missing or "")
+
+
+def test_the_root_of_a_stop_is_a_line(judge: Judge) -> None:
+    outcome = judge(log("(APIServer pid=1) INFO 11-20 10:00:01 [launcher.py:1] Received SIGTERM"))
+
+    assert outcome.verdict == "failed"
+    assert isinstance(outcome.root, Line)
+
+
+def test_what_earlier_starts_failed_of_is_a_notice(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            core("ValueError: no weights found"),
+            BANNER,
+            core("ValueError: no room left"),
+            BANNER,
+            core("ValueError: no room left"),
+        )
+    )
+
+    assert rules(outcome)[0] == "no-room"
+    assert [notice.rule.id for notice in outcome.notices] == ["no-weights"]
+    assert outcome.context.attempts == 3
+
+
+def test_a_start_that_is_still_under_way_does_not_hide_the_failure_before_it(judge: Judge) -> None:
+    outcome = judge(log(core("ValueError: no room left"), BANNER))
+
+    assert (outcome.verdict, rules(outcome)) == ("failed", ["no-room"])
+
+
+def test_the_same_failure_in_several_ranks_is_one_cause_with_all_of_them(judge: Judge) -> None:
+    outcome = judge(log(*(worker(rank, "ValueError: no room left") for rank in range(4))))
+
+    (finding,) = outcome.findings
+    assert [hit.line.process for hit in finding.evidence] == [f"Worker_TP{rank}" for rank in range(4)]

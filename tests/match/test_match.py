@@ -1,0 +1,120 @@
+"""Signatures judged on lines: words, conditions, places, phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from vllm_triage.catalog.rule import Catalog, Rule, Signature
+from vllm_triage.log import parse
+from vllm_triage.match import Matcher
+from vllm_triage.match.conditions import frame_fits
+from vllm_triage.match.text import MAX_TEXT, normalise, window
+from vllm_triage.model import Frame, Hit
+
+Find = Callable[..., list[Hit]]
+
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/venv/lib/python3.12/site-packages/vllm/v1/worker/gpu_worker.py", line 9, in load_model
+  File "/venv/lib/python3.12/site-packages/vllm/v1/core/kv_cache_utils.py", line 9, in check_enough
+ValueError: out of room at 7 GiB
+"""
+
+
+def find(text: str, **signature: object) -> list[Hit]:
+    """The hits of a catalog of one signature."""
+    sig = Signature(id="v1", **signature)  # type: ignore[arg-type]
+    rule = Rule("demo", "test", "Demo", "specific", "any", "change", "stable", "0.1.0", (sig,))
+    lines = list(enumerate(text.split("\n"), start=1))
+    return Matcher(Catalog({"demo": rule}, "test")).hits(parse([lines], len(lines)))
+
+
+WORDS = {"pattern": r"out of room at (?P<gib>\d+) GiB", "literals": ("out of room at ",)}
+
+
+def test_named_groups_become_fields() -> None:
+    (hit,) = find(TRACEBACK, **WORDS)
+
+    assert hit.fields == {"gib": "7"}
+    assert hit.line.number == 4
+    assert hit.block is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["OUT OF ROOM AT 7 GiB", "out  of\troom at 7 GiB", "x out of room at 7 GiB y"]
+)
+def test_capitals_and_blanks_do_not_count(text: str) -> None:
+    assert len(find(text, **WORDS)) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "fits"),
+    [
+        ({"exception": ("ValueError",)}, True),
+        ({"exception": ("*Error",)}, True),
+        ({"exception": ("OSError",)}, False),
+        ({"frames": ("v1/worker/gpu_worker.py:load_*",)}, True),
+        ({"frames": ("v1/worker/gpu_worker.py:profile_run",)}, False),
+        ({"frames": ("kv_cache_utils.py",)}, True),
+        ({"not_frames": ("kv_cache_utils.py",)}, False),
+        ({"phases": ("weights", "kv-cache")}, True),
+        ({"phases": ("serving",)}, False),
+        ({"on": ("warning",)}, False),
+    ],
+)
+def test_conditions_are_asked_of_the_traceback_that_holds_the_line(
+    condition: dict[str, object], fits: bool
+) -> None:
+    assert bool(find(TRACEBACK, **WORDS, **condition)) is fits
+
+
+def test_a_place_speaks_only_where_vllm_itself_raised() -> None:
+    place = {"raised_in": ("v1/core/kv_cache_utils.py:check_*",)}
+    below = TRACEBACK.replace("ValueError", '  File "/venv/torch/nn.py", line 1, in forward\nValueError')
+
+    assert len(find(TRACEBACK, **place)) == 1
+    assert find(below, **place) == []
+
+
+def test_a_phrase_finds_a_wording_that_drifted() -> None:
+    phrase = "the model's maximum length is larger than the tokens that fit into the KV cache"
+
+    near = "ValueError: the model's maximum length (32768) is greater than the tokens that fit into the KV cache (9824)"
+    far = "ValueError: the tokenizer's vocabulary is larger than the embedding of the model"
+
+    assert len(find(near, phrase=phrase)) == 1
+    assert find(far, phrase=phrase) == []
+
+
+def test_a_hostile_line_is_given_up_in_time() -> None:
+    assert find("x" + "a" * 5000 + "!", pattern=r"x(a|aa)+$", literals=("xaa",)) == []
+
+
+def test_the_window_of_a_long_line_holds_the_literal() -> None:
+    text = "a" * 50_000 + " NEEDLE " + "b" * 50_000
+
+    cut = window(text, ("needle",))
+
+    assert len(cut) <= MAX_TEXT
+    assert "NEEDLE" in cut
+
+
+def test_normalising_straightens_quotes_and_squeezes_blanks() -> None:
+    assert normalise("  can’t  find\t“x” ") == 'can\'t find "x"'
+
+
+@pytest.mark.parametrize(
+    ("glob", "fits"),
+    [
+        ("vllm/config.py:verify", True),
+        ("config.py", True),
+        ("*vllm/*:*", True),
+        ("vllm/*:ver*", True),
+        ("my_config.py", False),
+        ("vllm/config.py:check", False),
+    ],
+)
+def test_a_glob_is_matched_against_the_end_of_the_path(glob: str, fits: bool) -> None:
+    assert frame_fits(Frame("/venv/site-packages/vllm/config.py", 1, "verify"), [glob]) is fits
