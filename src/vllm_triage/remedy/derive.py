@@ -1,0 +1,81 @@
+"""Named functions that compute the value a remedy needs from the fields of the log.
+
+Each takes the fields by name and returns a value, or None where they do not hold what it needs or
+where no value would help. The names are those of `derive:` in a rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from vllm_triage.remedy.templates import Value
+
+_BLOCK = 16  # tokens of one KV cache block
+_ROUNDING = 0.005  # GiB; vLLM prints two decimals
+_MARGIN = 0.01  # of the GPU's memory, for what is taken between two starts
+
+
+def largest_max_model_len(fields: Mapping[str, Value]) -> int | None:
+    """The longest request that the KV cache holds, in tokens.
+
+    vLLM's own estimate (`estimated_max_model_len`) where the log has it. Otherwise the cache grows
+    with the length: `max_model_len * available_gib / needed_gib`, both figures taken at the worse end
+    of their rounding, down to whole blocks of 16 tokens.
+    """
+    asked = _number(fields, "max_model_len")
+    estimate = _number(fields, "estimated_max_model_len")
+    if estimate is None:
+        needed, available = _number(fields, "needed_gib"), _number(fields, "available_gib")
+        if asked is None or needed is None or available is None or needed <= 0:
+            return None
+        estimate = asked * (available - _ROUNDING) / (needed + _ROUNDING)
+        estimate = estimate // _BLOCK * _BLOCK
+    if estimate < _BLOCK or (asked is not None and estimate >= asked):
+        return None
+    return int(estimate)
+
+
+def largest_gpu_memory_utilization(fields: Mapping[str, Value]) -> float | None:
+    """The largest share of the GPU's memory that is free at start-up.
+
+    `free_gib / total_gib - 0.01`, down to two decimals; None below 0.1, where nothing would start.
+    """
+    free, total = _number(fields, "free_gib"), _number(fields, "total_gib")
+    if free is None or total is None or total <= 0:
+        return None
+    share = math.floor(round((free / total - _MARGIN) * 100, 6)) / 100
+    return share if 0.1 <= share < 1 else None
+
+
+def smaller_tensor_parallel_size(fields: Mapping[str, Value]) -> int | None:
+    """The largest tensor parallel size below the one asked for that can work.
+
+    At most `gpus`; a divisor of `heads` where the log has them, else a power of two.
+    """
+    asked, gpus, heads = (_number(fields, name) for name in ("tensor_parallel_size", "gpus", "heads"))
+    limits = [limit for limit in (gpus, asked - 1 if asked is not None else None) if limit is not None]
+    if not limits or not 1 <= min(limits) <= 4096:
+        return None
+    limit = int(min(limits))
+    if heads is None:
+        return 1 << (limit.bit_length() - 1)
+    return next((size for size in range(limit, 0, -1) if heads % size == 0), None)
+
+
+FUNCTIONS: dict[str, Callable[[Mapping[str, Value]], Value | None]] = {
+    "largest-gpu-memory-utilization": largest_gpu_memory_utilization,
+    "largest-max-model-len": largest_max_model_len,
+    "smaller-tensor-parallel-size": smaller_tensor_parallel_size,
+}
+
+
+def derive(wanted: Mapping[str, str], fields: Mapping[str, Value]) -> dict[str, Value]:
+    """The derived values that could be computed, by the names that the rule gives them."""
+    made = {name: FUNCTIONS[function](fields) for name, function in wanted.items() if function in FUNCTIONS}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _number(fields: Mapping[str, Value], name: str) -> float | None:
+    value = fields.get(name)
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None

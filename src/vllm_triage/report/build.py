@@ -1,0 +1,174 @@
+"""Outcome -> Report: the diagnosed facts as the public answer, every string safe to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vllm_triage import __version__
+from vllm_triage.catalog.rule import Catalog, Rule
+from vllm_triage.model import Context as LogContext
+from vllm_triage.model import ErrorBlock, Finding, Hit, Line, Log, Outcome
+from vllm_triage.redact import redact, redact_data
+from vllm_triage.remedy import MissingFieldError, fill, fill_remedies
+from vllm_triage.report.model import (
+    ChainLink,
+    Check,
+    Consequence,
+    Context,
+    Diagnosis,
+    Evidence,
+    Frame,
+    Notice,
+    PhaseTime,
+    Report,
+    RootError,
+    Status,
+)
+
+LIKELY = 0.7
+_EMPTY = "The log is empty: start the server with `2>&1`, so that its errors are in the log too."
+_MAX_TEXT = 4_000
+_MAX_FRAMES = 50
+_MAX_EVIDENCE = 10
+
+
+def build(outcome: Outcome, log: Log, catalog: Catalog) -> Report:
+    """The report on one log. Raises nothing, whatever the log holds."""
+    diagnoses = [_diagnosis(finding, outcome.context) for finding in outcome.findings]
+    missing = outcome.missing if log.total_lines else _EMPTY
+    return Report(
+        tool_version=__version__,
+        catalog_version=catalog.version,
+        verdict=outcome.verdict,
+        diagnoses=tuple(sorted(diagnoses, key=lambda diagnosis: diagnosis.status == "refuted")),
+        notices=tuple(Notice(**_common(finding, outcome.context)) for finding in outcome.notices),
+        consequences=_consequences(outcome.consequences),
+        root_error=_root_error(outcome.root, outcome.chain) if outcome.root else None,
+        missing=_safe(missing) if missing else None,
+        context=_context(outcome.context),
+        nearest=tuple(rule for rule, _ in outcome.nearest),
+    )
+
+
+def status_of(confidence: float, checks: Sequence[Check]) -> Status:
+    """What a confidence and the checks of a diagnosis come to; one check that refutes is enough."""
+    outcomes = {check.outcome for check in checks}
+    if "refutes" in outcomes:
+        return "refuted"
+    if "confirms" in outcomes:
+        return "confirmed"
+    return "likely" if confidence >= LIKELY else "possible"
+
+
+def _diagnosis(finding: Finding, context: LogContext) -> Diagnosis:
+    values = _values(finding, context)
+    return Diagnosis(**_common(finding, context), remedies=fill_remedies(finding.rule, values, context))
+
+
+def _common(finding: Finding, context: LogContext) -> dict[str, Any]:
+    rule, checks = finding.rule, ()
+    return {
+        "rule": rule.id,
+        "family": rule.family,
+        "title": redact(rule.title),
+        "summary": _summary(rule, _values(finding, context)),
+        "confidence": round(finding.confidence, 3),
+        "status": status_of(finding.confidence, checks),
+        "evidence": _evidence(finding.evidence),
+        "fields": redact_data(finding.fields),
+        "checks": checks,
+        "retry": rule.retry,
+        "references": rule.references,
+    }
+
+
+def _values(finding: Finding, context: LogContext) -> dict[str, int | float | str]:
+    """What templates may use: the rule's fields, and names that are the same for every rule."""
+    first = finding.evidence[0].line if finding.evidence else None
+    common = {
+        "model": context.model,
+        "vllm_version": context.vllm_version,
+        "host": context.args.get("host"),
+        "port": context.args.get("port"),
+        "process": first.process if first else None,
+        "pid": first.pid if first else None,
+    }
+    return {
+        name: value for name, value in common.items() if isinstance(value, (str, int)) and value != ""
+    } | finding.fields
+
+
+def _summary(rule: Rule, values: Mapping[str, int | float | str]) -> str | None:
+    if not rule.summary:
+        return None
+    try:
+        return redact(fill(" ".join(rule.summary.split()), values))
+    except MissingFieldError:
+        return None
+
+
+def _evidence(hits: Sequence[Hit]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(
+            source=redact(hit.line.source),
+            line=hit.line.number,
+            text=_safe(hit.line.text),
+            process=redact(hit.line.process),
+            signature=hit.signature.id,
+        )
+        for hit in hits[:_MAX_EVIDENCE]
+    )
+
+
+def _consequences(hits: Sequence[Hit]) -> tuple[Consequence, ...]:
+    by_rule: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_rule.setdefault(hit.rule.id, []).append(hit)
+    return tuple(Consequence(rule=rule, evidence=_evidence(found)) for rule, found in by_rule.items())
+
+
+def _root_error(root: ErrorBlock | Line, chain: Sequence[ErrorBlock]) -> RootError:
+    if isinstance(root, Line):
+        return RootError(type=None, message=_safe(root.text), process=redact(root.process), line=root.number)
+    shown = root.root.text.strip()
+    message = root.message if root.root is root.lines[0] else f"{root.message} {shown}".strip()
+    return RootError(
+        type=redact(root.type),
+        message=_safe(message),
+        process=redact(root.process),
+        line=root.root.number,
+        frames=tuple(
+            Frame(file=redact(frame.file), line=frame.line, function=redact(frame.function))
+            for frame in root.frames[-_MAX_FRAMES:]
+        ),
+        chain=tuple(
+            ChainLink(
+                type=redact(block.type), message=_safe(block.message), line=block.root.number, link=block.link
+            )
+            for block in chain[:_MAX_FRAMES]
+        ),
+    )
+
+
+def _context(context: LogContext) -> Context:
+    return Context(
+        vllm_version=redact(context.vllm_version) if context.vllm_version else None,
+        engine=context.engine,
+        model=redact(context.model) if context.model else None,
+        args=redact_data(context.args),
+        phase=context.phase,
+        attempts=context.attempts,
+        timeline=tuple(
+            PhaseTime(phase=phase, seconds=seconds, line=line) for phase, seconds, line in context.timeline
+        ),
+    )
+
+
+def _safe(text: str) -> str:
+    """Redacted, and cut where it is longer than anyone reads.
+
+    The first cut leaves a margin, so that a secret at the end of what is shown is seen whole.
+    """
+    safe = redact(text[: 4 * _MAX_TEXT]).strip()
+    return safe if len(safe) <= _MAX_TEXT else f"{safe[:_MAX_TEXT]} ..."
