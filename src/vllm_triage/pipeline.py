@@ -1,0 +1,147 @@
+"""The whole way of a log on one page: scan, log, match, diagnose, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from vllm_triage.catalog import Catalog, load_catalog
+from vllm_triage.diagnose import diagnose
+from vllm_triage.log import parse
+from vllm_triage.match import Matcher
+from vllm_triage.model import Log, Outcome
+from vllm_triage.scan import Scan, Scanner
+
+if TYPE_CHECKING:
+    from vllm_triage.report import Report
+
+Source = str | bytes | Path | Iterable[str] | Sequence[Path]
+_CHUNK = 1 << 18
+
+
+class Triager:
+    """Finds the root cause in logs; make one and use it for many, also from several threads.
+
+    Args:
+        rules: Folders or files with rules of your own; one with a built-in id replaces it.
+        probes: Whether the machine may be asked to confirm or refute. The log may come from another one.
+        max_lines: Lines kept of a log: its head, its tail and the regions around what matters.
+
+    Raises:
+        CatalogError: A rule file is broken; the message lists every problem with file, line and key.
+    """
+
+    def __init__(self, rules: Sequence[Path] = (), probes: bool = False, max_lines: int = 20_000) -> None:
+        self.catalog: Catalog = load_catalog([Path(folder) for folder in rules])
+        self.probes = probes
+        self.max_lines = max_lines
+        self._matcher = Matcher(self.catalog)
+
+    def triage(self, source: Source) -> Report:
+        """Read a whole log (text, bytes, lines, a file, or several files of one failure).
+
+        Raises:
+            OSError: A file cannot be read. No text makes it raise.
+        """
+        return self._report(*self._outcome(self._scan(source)))
+
+    def outcome(self, source: Source) -> tuple[Outcome, Log]:
+        """What `triage` bases its report on, with the hits that lost and why."""
+        return self._outcome(self._scan(source))
+
+    def stream(self) -> Stream:
+        """Feed a log as it is written; `report` at any time."""
+        return Stream(self)
+
+    def scanner(self) -> Scanner:
+        return Scanner(self._matcher.literals, self.max_lines)
+
+    def report_of(self, scan: Scan) -> Report:
+        return self._report(*self._outcome(scan))
+
+    def _scan(self, source: Source) -> Scan:
+        scanner = self.scanner()
+        for chunk in _chunks(source):
+            scanner.feed(chunk)
+        return scanner.close()
+
+    def _outcome(self, scan: Scan) -> tuple[Outcome, Log]:
+        log = parse(scan.regions, scan.total_lines)
+        return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
+
+    def _report(self, outcome: Outcome, log: Log) -> Report:
+        from vllm_triage.report.build import build
+
+        return build(outcome, log, self.catalog)
+
+
+class Stream:
+    """A log that is still being written."""
+
+    def __init__(self, triager: Triager) -> None:
+        self._triager = triager
+        self._scanner = triager.scanner()
+        self._closed: Report | None = None
+
+    def feed(self, chunk: str | bytes) -> None:
+        """Take the next part, cut anywhere."""
+        self._scanner.feed(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)
+
+    @property
+    def report(self) -> Report:
+        """The report on what has come so far, provisional while the stream is open."""
+        if self._closed is not None:
+            return self._closed
+        return self._triager.report_of(self._scanner.snapshot()).model_copy(update={"provisional": True})
+
+    def close(self) -> Report:
+        """End the stream and return the final report."""
+        if self._closed is None:
+            self._closed = self._triager.report_of(self._scanner.close())
+        return self._closed
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, type_: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def triage(source: Source) -> Report:
+    """Find the root cause in a log, with the built-in catalog and without probing this machine.
+
+    Args:
+        source: The log as text, bytes, lines, a Path, or the Paths of several files of one failure.
+
+    Raises:
+        OSError: A Path cannot be read. No text makes it raise.
+    """
+    global _default
+    if _default is None:
+        _default = Triager()
+    return _default.triage(source)
+
+
+_default: Triager | None = None
+
+
+def _chunks(source: Source) -> Iterable[bytes]:
+    if isinstance(source, bytes):
+        yield source
+    elif isinstance(source, str):
+        yield source.encode("utf-8", "replace")
+    elif isinstance(source, Path):
+        with source.open("rb", buffering=0) as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+    else:
+        for part in source:
+            if isinstance(part, Path):
+                yield from _chunks(part)
+                yield b"\n"
+            else:
+                yield (part if part.endswith("\n") else part + "\n").encode("utf-8", "replace")
