@@ -125,12 +125,16 @@ class Region:
 
 @dataclass(frozen=True)
 class Log:
-    """What the log says, taken apart: regions of lines, exceptions, attempts."""
+    """What the log says, taken apart: regions of lines, exceptions, attempts.
+
+    `marks` are the (index, phase) of the lines at which a phase of the start begins.
+    """
 
     regions: tuple[Region, ...]
     blocks: tuple[ErrorBlock, ...]
     attempts: tuple[Attempt, ...]
     total_lines: int
+    marks: tuple[tuple[int, Phase], ...] = ()
     looks_like_vllm: bool = True
 
     def __iter__(self) -> Iterator[Line]:

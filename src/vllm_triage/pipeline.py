@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from vllm_triage.catalog import Catalog, load_catalog
 from vllm_triage.diagnose import diagnose
+from vllm_triage.diagnose.files import first_failure
 from vllm_triage.log import parse
 from vllm_triage.match import Matcher
 from vllm_triage.model import Log, Outcome
@@ -17,7 +19,7 @@ from vllm_triage.scan import Scan, Scanner
 if TYPE_CHECKING:
     from vllm_triage.report import Report
 
-Source = str | bytes | Path | Iterable[str] | Sequence[Path]
+Source = str | bytes | Path | Iterable[str] | Iterable[Path]
 _CHUNK = 1 << 18
 
 
@@ -45,11 +47,19 @@ class Triager:
         Raises:
             OSError: A file cannot be read. No text makes it raise.
         """
-        return self._report(*self._outcome(self._scan(source)))
+        return self._report(*self.outcome(source))
 
     def outcome(self, source: Source) -> tuple[Outcome, Log]:
         """What `triage` bases its report on, with the hits that lost and why."""
-        return self._outcome(self._scan(source))
+        if isinstance(source, (str, bytes, Path)):
+            return self._outcome(self._scan(source))
+        # Lines may come from an endless stream: only the first part is looked at.
+        parts: Iterator[str | Path] = iter(source)
+        first = next(parts, "")
+        if isinstance(first, Path):
+            files = [first, *(Path(part) for part in parts)]
+            return first_failure([self._outcome(self._scan(file), str(file)) for file in files])
+        return self._outcome(self._scan(chain([first], map(str, parts))))
 
     def stream(self) -> Stream:
         """Feed a log as it is written; `report` at any time."""
@@ -61,14 +71,14 @@ class Triager:
     def report_of(self, scan: Scan) -> Report:
         return self._report(*self._outcome(scan))
 
-    def _scan(self, source: Source) -> Scan:
+    def _scan(self, source: str | bytes | Path | Iterable[str]) -> Scan:
         scanner = self.scanner()
         for chunk in _chunks(source):
             scanner.feed(chunk)
         return scanner.close()
 
-    def _outcome(self, scan: Scan) -> tuple[Outcome, Log]:
-        log = parse(scan.regions, scan.total_lines)
+    def _outcome(self, scan: Scan, name: str = "") -> tuple[Outcome, Log]:
+        log = parse(scan.regions, scan.total_lines, name)
         return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
 
     def _report(self, outcome: Outcome, log: Log) -> Report:
@@ -129,7 +139,7 @@ def triage(source: Source) -> Report:
 _default: Triager | None = None
 
 
-def _chunks(source: Source) -> Iterable[bytes]:
+def _chunks(source: str | bytes | Path | Iterable[str]) -> Iterable[bytes]:
     if isinstance(source, bytes):
         yield source
     elif isinstance(source, str):
@@ -139,9 +149,5 @@ def _chunks(source: Source) -> Iterable[bytes]:
             while chunk := file.read(_CHUNK):
                 yield chunk
     else:
-        for part in source:
-            if isinstance(part, Path):
-                yield from _chunks(part)
-                yield b"\n"
-            else:
-                yield (part if part.endswith("\n") else part + "\n").encode("utf-8", "replace")
+        for line in source:
+            yield (line if line.endswith("\n") else line + "\n").encode("utf-8", "replace")

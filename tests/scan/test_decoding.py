@@ -39,6 +39,13 @@ def test_text_comes_out(encode, names: list[str], step: int) -> None:  # type: i
     assert not decoder.binary
 
 
+def test_a_short_file_is_known_in_the_end() -> None:
+    out, decoder = _decode(gzip.compress(b"\xff\xfe" + "ab".encode("utf-16-le")))
+    assert out == b"ab"
+    assert decoder.names == ["gzip", "utf-16"]
+    assert _decode(gzip.compress(b"\x7fELF"))[1].binary
+
+
 @pytest.mark.parametrize("step", [1, 7, 10**6])
 def test_a_truncated_or_damaged_gzip_gives_what_comes_before(step: int) -> None:
     packed = gzip.compress(TEXT.encode())

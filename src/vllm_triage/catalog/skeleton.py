@@ -61,8 +61,8 @@ _SMALL_WORDS = frozenset(
         "with",
     ]
 )
-# What a YAML block may not hold.
-_UNPRINTABLE = re.compile("[^\t\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What YAML may not hold, or takes for the end of a line.
+_UNPRINTABLE = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,11 @@ def _fields(fields: dict[str, str]) -> Iterator[str]:
 
 
 def _example(lines: Sequence[str]) -> Iterator[str]:
+    shown = [_printable(line).rstrip() for line in lines if _printable(line).strip()] or ["Put the log here"]
     # A first line that begins with blanks would be taken for the indentation of all.
-    yield "  - log: |2" if lines[0][:1].isspace() else "  - log: |"
-    for line in lines:
-        yield f"      {_UNPRINTABLE.sub('?', line)}".rstrip()
+    yield "  - log: |2" if shown[0][0].isspace() else "  - log: |"
+    for line in shown:
+        yield f"      {line}"
 
 
 def _id(failure: Failure) -> str:
@@ -190,4 +191,8 @@ def _title(failure: Failure) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "'" + _UNPRINTABLE.sub("?", text).replace("'", "''") + "'"
+    return "'" + _printable(text).replace("'", "''") + "'"
+
+
+def _printable(text: str) -> str:
+    return _UNPRINTABLE.sub("?", text)

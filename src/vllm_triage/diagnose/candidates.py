@@ -20,6 +20,8 @@ _BUILD_FAILED = re.compile(
 _BUILD_OUTPUT_LINES = 80
 _STOPS = {"KeyboardInterrupt", "SystemExit", "CancelledError", "GeneratorExit"}
 WRAPPER = 6.0
+# A plain line of no known form in which a fallback rule knows the words.
+_KNOWN_WORDS = 2.2
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def candidates(lines: Sequence[Line], blocks: Iterable[ErrorBlock], hits: Iterab
         if line.index in wrappers and not _explains(own):
             found.append(Candidate(line, None, WRAPPER, own))
         elif own or tier is not None:
-            found.append(Candidate(line, None, tier if tier is not None else 5.4, own))
+            found.append(Candidate(line, None, tier if tier is not None else _KNOWN_WORDS, own))
     return sorted(found, key=lambda candidate: candidate.line.index)
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from vllm_triage.log.phases import markers
 from vllm_triage.model import Context, Line, Phase
 
 _VERSION = re.compile(
@@ -22,8 +21,10 @@ _V0 = re.compile(r"Initializing a V0 LLM engine|Initializing an LLM engine|MQLLM
 _MAX_ARGS = 200_000
 
 
-def context(lines: Sequence[Line], attempts: int, phase: Phase | None) -> Context:
-    """Read the context of one attempt; `phase` is that of its failure, if known."""
+def context(
+    lines: Sequence[Line], marks: Sequence[tuple[int, Phase]], attempts: int, phase: Phase | None
+) -> Context:
+    """Read the context of one attempt; `marks` are its phases, `phase` that of its failure, if known."""
     version = model = None
     engine: Literal["v0", "v1"] | None = None
     args: dict[str, Any] = {}
@@ -43,7 +44,6 @@ def context(lines: Sequence[Line], attempts: int, phase: Phase | None) -> Contex
                 if _V0.search(text[:600])
                 else None
             )
-    marks = markers(lines)
     model = args.get("model") or args.get("model_tag") or model
     return Context(
         vllm_version=version,

@@ -14,7 +14,7 @@ from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 _FATAL = re.compile(
     r"EngineCore encountered (?:a fatal error|an issue)|EngineDeadError|Engine loop is not running|Background loop (?:has errored|is not running)"
     r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
-    r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|exit code: -\d|OOMKilled|oom-kill"
+    r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
 # A process told to stop, as opposed to one that stops because it failed.
 _TOLD = re.compile(

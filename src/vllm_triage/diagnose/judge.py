@@ -11,8 +11,8 @@ from vllm_triage.diagnose.context import context
 from vllm_triage.diagnose.gate import Stage, stage
 from vllm_triage.diagnose.plain import speaks_of_failure
 from vllm_triage.diagnose.rank import findings, order
-from vllm_triage.log.phases import markers, phase_at, phase_of
-from vllm_triage.model import Attempt, Context, ErrorBlock, Hit, Line, Log, Loss, Outcome, Phase, Role
+from vllm_triage.log.phases import phase_at, phase_of
+from vllm_triage.model import Attempt, Context, Hit, Line, Log, Loss, Outcome, Phase, Role
 
 Nearest = Callable[[str], tuple[tuple[str, float], ...]]
 
@@ -35,7 +35,9 @@ class _Case:
     losses: tuple[Loss, ...]
 
     def context(self, phase: Phase | None = None) -> Context:
-        return context(self.lines, len(self.log.attempts), phase)
+        first, last = self.lines[0].index if self.lines else 0, self.lines[-1].index if self.lines else 0
+        marks = [mark for mark in self.log.marks if first <= mark[0] <= last]
+        return context(self.lines, marks, len(self.log.attempts), phase)
 
 
 def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> Outcome:
@@ -43,17 +45,13 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
     lines = [line for line in log if attempt.start <= line.index < attempt.end]
     blocks = [block for block in log.blocks if attempt.start <= block.lines[0].index < attempt.end]
     part = stage(lines, blocks, attempt)
-    inside = [hit for hit in hits if part.start <= hit.line.index < part.end]
-    losses = [
-        Loss(hit, _outside(hit, part, attempt)) for hit in hits if not part.start <= hit.line.index < part.end
-    ]
-    if part.kind == "stopped":
-        losses += [
-            Loss(hit, "the start was stopped from outside before it failed")
-            for hit in inside
-            if not _of_stop(hit)
-        ]
-        inside = [hit for hit in inside if _of_stop(hit)]
+    inside: list[Hit] = []
+    losses: list[Loss] = []
+    for hit in hits:
+        if reason := _out_of_place(hit, part, attempt):
+            losses.append(Loss(hit, reason))
+        else:
+            inside.append(hit)
     found = candidates(
         [line for line in lines if part.start <= line.index < part.end],
         [block for block in blocks if part.start <= block.lines[0].index < part.end],
@@ -113,18 +111,23 @@ def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outc
         chain=[b for b in case.log.blocks if root.block and b.chain == root.block.chain],
         nearest=() if made else nearest(root.line.text),
         losses=(*case.losses, *losses),
-        context=case.context(_phase(root, case.lines)),
+        context=case.context(_phase(root, case.log)),
     )
 
 
-def _of_stop(hit: Hit) -> bool:
-    return hit.rule.id == _STOPPED or hit.rule.rank == "consequence"
-
-
-def _outside(hit: Hit, part: Stage, attempt: Attempt) -> str:
+def _out_of_place(hit: Hit, part: Stage, attempt: Attempt) -> str | None:
+    """Why a hit can't speak of this attempt's failure, or None if it can."""
     if not attempt.start <= hit.line.index < attempt.end:
         return "it belongs to another start"
-    return "the server became ready after it" if hit.line.index < part.start else "the shutdown had begun"
+    if hit.line.index < part.start:
+        return "the server became ready after it"
+    if hit.line.index >= part.end:
+        return "the shutdown had begun"
+    if part.kind == "stopped" and hit.rule.id != _STOPPED and hit.rule.rank != "consequence":
+        return "the start was stopped from outside before it failed"
+    if part.kind != "stopped" and hit.rule.id == _STOPPED:
+        return "it had failed, or was ready, before it was stopped"
+    return None
 
 
 def _consequences(case: _Case) -> tuple[Hit, ...]:
@@ -149,7 +152,5 @@ def _last_words(lines: Sequence[Line]) -> Line | None:
     )
 
 
-def _phase(root: Candidate, lines: Sequence[Line]) -> Phase | None:
-    marks = markers(lines)
-    block: ErrorBlock | None = root.block
-    return phase_of(block, marks) if block else phase_at(marks, root.line.index)
+def _phase(root: Candidate, log: Log) -> Phase | None:
+    return phase_of(root.block, log.marks) if root.block else phase_at(log.marks, root.line.index)

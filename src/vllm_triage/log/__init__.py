@@ -9,6 +9,7 @@ from dataclasses import replace
 from vllm_triage.log.asides import Asides
 from vllm_triage.log.attempts import split_attempts
 from vllm_triage.log.blocks import BlockReader, chains
+from vllm_triage.log.phases import markers
 from vllm_triage.log.prefix import split_prefix
 from vllm_triage.model import ErrorBlock, Line, LineKind, Log, Region
 
@@ -67,6 +68,7 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
         blocks=blocks,
         attempts=split_attempts(lines, blocks),
         total_lines=total_lines,
+        marks=tuple(markers(lines)),
         looks_like_vllm=stamped or any(_VLLM.search(line.text) for line in lines),
     )
 

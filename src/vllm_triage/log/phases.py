@@ -10,46 +10,22 @@ from typing import cast
 from vllm_triage.model import ErrorBlock, Frame, Line, Phase
 
 # Each marker begins its phase. Wordings of vLLM 0.4 to 0.33.
-_MARKERS: tuple[tuple[Phase, re.Pattern[str]], ...] = tuple(
-    (cast(Phase, phase), re.compile(pattern))
-    for phase, pattern in (
-        ("serving", r"Application startup complete|Uvicorn running on "),
-        (
-            "api",
-            r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
-        ),
-        ("warm-up", r"Graph capturing finished|Warming up|[Ww]armup|warming up"),
-        (
-            "graph-capture",
-            r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
-        ),
-        (
-            "kv-cache",
-            r"GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
-        ),
-        (
-            "profile",
-            r"Memory profiling takes|torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
-        ),
-        (
-            "compile",
-            r"Using cache directory: .{0,200}torch_compile_cache|Dynamo bytecode transform time|Compiling a graph|Directly load the compiled graph|torch\.compile cache",
-        ),
-        (
-            "weights",
-            r"Starting to load model|Loading (?:safetensors|pt|bin) checkpoint shards|Loading weights|Using model weights format|Loading model from scratch",
-        ),
-        ("download", r"Downloading|Time spent downloading weights|Fetching \d+ files"),
-        (
-            "distributed",
-            r"world_size=|rank \d+ in world size|init_process_group|vLLM is using nccl|distributed_init_method|ncclCommInitRank|Started a local Ray|Connecting to existing Ray",
-        ),
-        (
-            "config",
-            r"Resolved architecture|Using max model len|This model supports multiple tasks|Defaulting to '|Chunked prefill is enabled",
-        ),
-        ("arguments", r"non-default args|vLLM API server version|args: Namespace|usage: "),
-    )
+_MARKERS: dict[Phase, str] = {
+    "serving": r"Application startup complete|Uvicorn running on ",
+    "api": r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
+    "warm-up": r"Graph capturing finished|Warming up|[Ww]armup|warming up",
+    "graph-capture": r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
+    "kv-cache": r"GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
+    "profile": r"Memory profiling takes|torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
+    "compile": r"Using cache directory: .{0,200}torch_compile_cache|Dynamo bytecode transform time|Compiling a graph|Directly load the compiled graph|torch\.compile cache",
+    "weights": r"Starting to load model|Loading (?:safetensors|pt|bin) checkpoint shards|Loading weights|Using model weights format|Loading model from scratch",
+    "download": r"Downloading|Time spent downloading weights|Fetching \d+ files",
+    "distributed": r"world_size=|rank \d+ in world size|init_process_group|vLLM is using nccl|distributed_init_method|ncclCommInitRank|Started a local Ray|Connecting to existing Ray",
+    "config": r"Resolved architecture|Using max model len|This model supports multiple tasks|Defaulting to '|Chunked prefill is enabled",
+    "arguments": r"non-default args|vLLM API server version|args: Namespace|usage: ",
+}  # fmt: skip
+_MARKER = re.compile(
+    "|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, pattern in _MARKERS.items())
 )
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
 _FRAMES: tuple[tuple[Phase, tuple[str, ...]], ...] = (
@@ -84,10 +60,11 @@ def markers(lines: Sequence[Line]) -> list[tuple[int, Phase]]:
     for line in lines:
         if line.kind in {"exception", "source", "error"}:
             continue
-        head = line.text[:200]
-        phase = next((phase for phase, pattern in _MARKERS if pattern.search(head)), None)
-        if phase and (not found or found[-1][1] != phase):
-            found.append((line.index, phase))
+        match = _MARKER.search(line.text, 0, 200)
+        if match:
+            phase = cast(Phase, (match.lastgroup or "").replace("_", "-"))
+            if not found or found[-1][1] != phase:
+                found.append((line.index, phase))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from vllm_triage.catalog.rule import Catalog, Rule, Signature
 from vllm_triage.log import chains
-from vllm_triage.log.phases import markers, phase_at, phase_of
+from vllm_triage.log.phases import phase_at, phase_of
 from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm
 from vllm_triage.match.fuzzy import Phrases, nearest
 from vllm_triage.match.text import normalise, window
@@ -113,7 +113,6 @@ class _Scene:
             for line in (*block.lines, block.root):
                 self._blocks.setdefault(line.index, block)
         self._chains = {group[0].chain: group for group in chains(log.blocks)}
-        self._marks = markers(list(log))
 
     def block(self, line: Line) -> ErrorBlock | None:
         return self._blocks.get(line.index)
@@ -124,7 +123,7 @@ class _Scene:
 
     def phase(self, line: Line) -> Phase | None:
         block = self.block(line)
-        return phase_of(block, self._marks) if block else phase_at(self._marks, line.index)
+        return phase_of(block, self.log.marks) if block else phase_at(self.log.marks, line.index)
 
     def holds(self, signature: Signature, line: Line) -> bool:
         block = self.block(line)

@@ -63,8 +63,8 @@ class Decoder:
             yield from self._decode(self._begin())
         if self._inflater and self._inflated:
             yield from self._inflated.finish()
-            if not self._inflater.produced:
-                self.binary = True
+            self._adopt(self._inflated)
+            self.binary = self.binary or not self._inflater.produced
         if self._charset:
             yield self._charset.decode(b"", final=True).encode("utf-8", "replace")
 
@@ -83,14 +83,17 @@ class Decoder:
             self.binary = True
         return start.removeprefix(BOM_UTF8)
 
+    def _adopt(self, inner: Decoder) -> None:
+        self.binary = inner.binary
+        self.names[1:] = inner.names
+
     def _decode(self, data: bytes) -> Iterator[bytes]:
         if self.binary:
             return
         if self._inflater and self._inflated:
             for part in self._inflater.push(data):
                 yield from self._inflated.push(part)
-            self.binary = self._inflated.binary
-            self.names[1:] = self._inflated.names
+            self._adopt(self._inflated)
         elif self._charset:
             yield self._charset.decode(data).encode("utf-8", "replace")
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from vllm_triage.scan.carriers.evidence import OPENER, STAMP
@@ -13,6 +13,7 @@ from vllm_triage.scan.lines import NumberedLine
 
 _NARROWEST, _WIDEST = 60, 320
 _SHARE, _AT_LEAST, _GOING_ON = 0.06, 4, 0.7
+_ALIKE = 8
 # Cut between stamp and message, the message may look like the begin of something.
 _STAMP_ALONE = re.compile(rf".{{0,200}}{STAMP}\[?[\w./-]{{1,120}}:\d+\] ?$")
 # A frame that happens to be as long as the width; its source line follows.
@@ -23,43 +24,49 @@ _WHOLE_FRAME = re.compile(r'.*File "[^"]+", line \d+, in [\w<>]+$')
 class WrapLayer:
     """Glues to a line of full width the next one, unless that one begins something.
 
+    `padded` lines were filled with blanks up to the width, and reach it only with something else.
     `starts` are the carriers that stand on the lines as they were before they were cut.
     """
 
     width: int
+    padded: bool
     starts: Sequence[re.Pattern[str]]
-    _open: NumberedLine | None = None
-    _full: bool = False
+    _number: int = 0
+    _parts: list[str] = field(default_factory=list)
+    _size: int = 0
 
     names = ("hard-wrap",)
 
     @property
     def idle(self) -> bool:
-        return self._open is None
+        return not self._parts
 
     def push(self, lines: list[NumberedLine]) -> list[NumberedLine]:
         done: list[NumberedLine] = []
         for number, text in lines:
-            if self._open and self._full and self.goes_on(self._open[1], text):
-                self._open = (self._open[0], (self._open[1] + text)[:SLICE])
-            else:
+            last = self._parts[-1] if self._parts else ""
+            if not self.is_full(last) or not self.goes_on(last, text) or self._size >= SLICE:
                 done += self.flush()
-                self._open = (number, text)
-            self._full = self.is_full(text)
+                self._number = number
+            self._parts.append(text)
+            self._size += len(text)
         return done
 
     def flush(self) -> list[NumberedLine]:
-        rest = [self._open] if self._open else []
-        self._open = None
+        rest = [(self._number, "".join(self._parts))] if self._parts else []
+        self._parts, self._size = [], 0
         return rest
 
     def is_full(self, line: str) -> bool:
-        """Whether a line reaches the width; some terminals pad every line with blanks to it."""
-        return len(line) == self.width and not line.endswith("  ")
+        """Whether a line reaches the width."""
+        return len(line) == self.width and not (self.padded and line.endswith("  "))
 
     def goes_on(self, line: str, after: str) -> bool:
         """Whether what stands after a full line is its rest."""
         if any(start.match(after) for start in self.starts):
+            return False
+        # Items of a list, steps of a progress bar.
+        if after[:_ALIKE] == line[:_ALIKE]:
             return False
         if _STAMP_ALONE.match(line):
             return True
@@ -74,7 +81,9 @@ def find_wraps(texts: Sequence[str], starts: Sequence[re.Pattern[str]]) -> WrapL
     width = max(map(len, written), default=0)
     if not _NARROWEST <= width <= _WIDEST:
         return None
-    layer = WrapLayer(width, starts)
+    widest = [text for text in written if len(text) == width]
+    blank = sum(1 for text in widest if text.endswith("  "))
+    layer = WrapLayer(width, blank > len(widest) / 2, starts)
     full = [(line, after) for line, after in pairwise(texts) if layer.is_full(line)]
     if len(full) < max(_AT_LEAST, _SHARE * len(written)):
         return None

@@ -26,6 +26,13 @@ def test_a_part_that_nothing_follows_is_not_lost() -> None:
     assert scan_lines([f"{CRI} stdout P one", "no carrier"]) == [(1, "one"), (2, "no carrier")]
 
 
+def test_parts_without_end_are_bounded_and_not_lost() -> None:
+    parts = [f"{at:04d}".ljust(1000, "x") for at in range(200)]
+    texts = scan_texts([f"{CRI} stdout P {part}" for part in parts])
+    assert max(map(len, texts)) < 64 * 1024 + 1000
+    assert "".join(texts) == "".join(parts)
+
+
 def test_an_empty_line_may_have_lost_its_blank() -> None:
     assert scan_texts([f"{CRI} stdout F", f"{CRI} stdout F a"]) == ["", "a"]
 

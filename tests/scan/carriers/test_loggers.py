@@ -21,6 +21,11 @@ def test_a_program_that_logs_what_vllm_prints(record: str) -> None:
     assert scan_texts(before_each(lambda at: record)(LOG)) == LOG
 
 
+def test_a_tag_that_the_text_itself_begins_with_stays() -> None:
+    lines = [*LOG, "[c10d] The server socket has timed out, will retry."]
+    assert scan_texts(before_each(lambda at: "2025-06-27 12:57:51,690 - app - INFO - ")(lines)) == lines
+
+
 @pytest.mark.parametrize(
     "record",
     ["2025-06-27 12:57:51,690 - app - ERROR - CUDA out of memory", "[ERROR] no such file", "INFO:app:ready"],

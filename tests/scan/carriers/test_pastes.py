@@ -16,7 +16,7 @@ def test_a_code_block() -> None:
 
 
 def test_a_code_block_in_a_quote() -> None:
-    assert scan_texts(CARRIERS["quote"](["```", *LOG, "```"])) == ["```", *LOG, "```"]
+    assert scan_texts(CARRIERS["quote"](["```", *LOG, "```"])) == ["", *LOG, ""]
 
 
 @pytest.mark.parametrize("indent", ["  ", "    ", "\t"])

@@ -45,10 +45,16 @@ def test_stamps(stamp: str) -> None:
         "2026-05-29 09:14:45,690\tINFO worker.py:1752 -- text",
         "[2026-05-29 09:14:45,588 E 13261 13261] core_worker.cc:228: text",
         "[2026-05-29 09:14:45] [ERROR] text",
+        "2026-05-29T09:14:45.817670Z ERROR tower_http::trace::on_failure: text",
     ],
 )
 def test_records_of_another_logger_keep_stamp_and_level(record: str) -> None:
     assert scan_texts([record] * 5) == [record] * 5
+
+
+def test_a_carrier_stands_before_records_of_another_logger_too() -> None:
+    lines = [*TEXTS * 2, "[ERROR] text"]
+    assert scan_texts(before_each(lambda at: f"2026-05-29T09:14:{at:02d}Z ")(lines)) == lines
 
 
 def test_stamps_on_few_lines_stay() -> None:

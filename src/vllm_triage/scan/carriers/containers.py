@@ -35,8 +35,10 @@ class CriLayer:
                 done += [*self.flush(), (number, text)]
                 continue
             text = text[found.end() :]
+            if self._open and len(self._open[1]) >= SLICE:
+                done += self.flush()
             if self._open:
-                number, text = self._open[0], (self._open[1] + text)[:SLICE]
+                number, text = self._open[0], self._open[1] + text
             self._open = (number, text)
             if found["tag"] == "F":
                 done += self.flush()

@@ -14,10 +14,10 @@ EXCEPTION = r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Interr
 # A line that vLLM wrote itself, or the head or a frame of a traceback.
 OWN = re.compile(rf"{PROCESS}|{STAMP}|{TRACEBACK}|{FRAME}")
 # The same, or a line with vLLM's stamp or prefix behind something else.
-CARRIED = re.compile(rf"\s*(?:{OWN.pattern})|.{{0,200}}?(?:{PROCESS} |{STAMP})")
+CARRIED = re.compile(rf"\s*(?:\[[\w./-]{{1,40}}\]:? *)?(?:{OWN.pattern})|.{{0,200}}?(?:{PROCESS} |{STAMP})")
 # A line that something begins with: it is not the rest of the line before.
 OPENER = re.compile(
-    rf"{PROCESS}|{STAMP}|\s*{TRACEBACK}|{FRAME}|\s*{EXCEPTION}"
+    rf"{PROCESS}|[^\s()]{{0,40}}{STAMP}|\s*{TRACEBACK}|{FRAME}|\s*{EXCEPTION}"
     rf"|\[?{LEVEL}\]?[:\s]"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[rank\d+\]|\{\"|Process \S{1,40}:"
     r"|During handling of|The above exception|usage: |\s*$"

@@ -10,12 +10,12 @@ from vllm_triage.scan.carriers.evidence import CARRIED, LEVEL, OWN, PROCESS, STA
 from vllm_triage.scan.carriers.layer import Detector, Found, Prefix, prefix_found
 
 _TIME = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
-_FIELD = r"[A-Za-z_<][\w.:/<>-]{0,80}"
+_FIELD = rf"(?!{LEVEL}\b)[A-Za-z_<][\w.:/<>-]{{0,80}}"
 _SEPARATOR = r"(?: ?[-|:] ?| )"
 _RECORD = re.compile(
-    rf"(?:{_TIME}{_SEPARATOR}(?:{_FIELD}{_SEPARATOR})?)?"
-    rf"\[?{LEVEL}\]?(?! \d\d-\d\d \d\d:)(?: *[-|:] ?| )"
-    rf"(?:{_FIELD} - |[A-Za-z_][\w.]{{0,60}}:(?=\S))?(?:\[(?!rank)[\w./-]{{1,40}}\] )?"
+    rf"{LEVEL}:[A-Za-z_][\w.]{{0,80}}:"
+    rf"|(?:{_TIME}{_SEPARATOR}(?:{_FIELD}{_SEPARATOR})?)?"
+    rf"\[?{LEVEL}\]?(?! \d\d-\d\d \d\d:)(?: *[-|:] ?| )(?:{_FIELD} - )?"
 )
 # A record of another logger is a carrier only if what follows is vLLM's on this share of its lines.
 _CARRIED = 0.05
@@ -50,7 +50,7 @@ def _learned(sample: Sequence[str]) -> Found | None:
     if not shapes:
         return None
     shape, count = shapes.most_common(1)[0]
-    if shape[-1].isalnum() or shape.startswith(("[rank0]", "(")):
+    if shape[-1].isalnum() or shape[-1] in "[(" or shape.startswith(("[rank0]", "(")):
         return None
     pattern = re.compile(re.escape(shape).replace("0", r"\d+"))
     count = sum(1 for line in sample if pattern.match(line))
@@ -64,7 +64,11 @@ DETECTORS: tuple[Detector, ...] = (
     _srun,
     Prefix(
         "tag",
-        re.compile(rf"(?:\[(?!rank\d|{LEVEL}\b|\d)[A-Za-z][\w./-]{{0,40}}\]:? ?|std(?:err|out): ?)"),
+        re.compile(
+            # torchrun's has no blank
+            r"\[default\d{1,3}\]:"
+            rf"|\[(?!rank\d|{LEVEL}\b|pod/)[A-Za-z][\w./-]{{0,40}}\](?:: ?| |$)|std(?:err|out):(?: |$)"
+        ),
         at_least=3,
     ),
 )
