@@ -7,24 +7,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Literal
 
-from vllm_triage.catalog.rule import Rule, Signature
+from vllm_triage.catalog.rule import Phase, Rule, Signature
 
-Phase = Literal[
-    "install",
-    "import",
-    "arguments",
-    "config",
-    "distributed",
-    "download",
-    "weights",
-    "compile",
-    "profile",
-    "kv-cache",
-    "graph-capture",
-    "warm-up",
-    "api",
-    "serving",
-]
 LineKind = Literal["exception", "error", "warning", "info", "plain", "source", "aside"]
 Verdict = Literal["failed", "healthy", "inconclusive"]
 

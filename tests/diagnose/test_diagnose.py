@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from vllm_triage.model import ErrorBlock, Line, Outcome
+from vllm_triage.model import ErrorBlock, Outcome
 
 Judge = Callable[[str], Outcome]
 
@@ -163,13 +163,6 @@ def test_other_programs_logs_are_said_to_be_no_vllm_log(judge: Judge, text: str)
 
     assert outcome.verdict == "inconclusive"
     assert "does not look like" in (outcome.missing or "")
-
-
-def test_the_root_of_a_stop_is_a_line(judge: Judge) -> None:
-    outcome = judge(log("(APIServer pid=1) INFO 11-20 10:00:01 [launcher.py:1] Received SIGTERM"))
-
-    assert outcome.verdict == "failed"
-    assert isinstance(outcome.root, Line)
 
 
 def test_what_earlier_starts_failed_of_is_a_notice(judge: Judge) -> None:

@@ -193,3 +193,19 @@ def test_an_ignored_exception_is_none(read: Read) -> None:
     )
 
     assert log.blocks == ()
+
+
+def test_a_traceback_without_its_source_lines_ends_with_its_exception(read: Read) -> None:
+    log = read(
+        """
+        Traceback (most recent call last):
+          File "a.py", line 1, in f
+          File "a.py", line 2, in g
+        AssertionError
+        Traceback (most recent call last):
+          File "a.py", line 1, in f
+        Exception: expected value at line 1
+        """
+    )
+
+    assert [(block.type, len(block.frames)) for block in log.blocks] == [("AssertionError", 2), ("Exception", 1)]

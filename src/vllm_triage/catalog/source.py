@@ -59,9 +59,10 @@ def read_source(file: Path) -> Source:
     Raises:
         CatalogError: if the file cannot be read, is no YAML, or holds duplicate keys or aliases.
     """
-    loader = _Loader(_text(file))
+    text = _text(file)
     walk = _Walk(file)
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             raise CatalogError([walk.problem((), "expected a rule, got an empty file")])
@@ -80,8 +81,6 @@ def read_source(file: Path) -> Source:
         ) from None
     except RecursionError:
         raise CatalogError([walk.problem((), "expected a rule, got data nested too deeply")]) from None
-    finally:
-        loader.dispose()
 
 
 def _first_line(error: Exception) -> str:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from vllm_triage.model import Context, Line, Phase
+from vllm_triage.catalog.rule import Phase
+from vllm_triage.model import Context, Line
 
 _VERSION = re.compile(
     r"vLLM API server version v?(?P<a>\d[\w.+-]*)|LLM engine \(v?(?P<b>\d[\w.+-]*?)\)|█.{0,40}version +v?(?P<c>\d[\w.+-]*)|vLLM Version\s*: v?(?P<d>\d[\w.+-]*)"

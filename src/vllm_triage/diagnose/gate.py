@@ -16,10 +16,6 @@ _FATAL = re.compile(
     r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
     r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
-# A process told to stop, as opposed to one that stops because it failed.
-_TOLD = re.compile(
-    r"KeyboardInterrupt|SIGTERM|SIGINT|signal (?:15|2)\b|DUE TO TIME LIMIT|CANCELLED|[Tt]ermination signal|exit signal|Gracefully stopping|Stopping container|Stopped "
-)
 _LAST_LINES = 8
 
 
@@ -33,8 +29,10 @@ class Stage:
     told: Line | None = None
 
 
-def stage(lines: Sequence[Line], blocks: Sequence[ErrorBlock], attempt: Attempt) -> Stage:
-    """Which part of the attempt decides.
+def stage(
+    lines: Sequence[Line], blocks: Sequence[ErrorBlock], attempt: Attempt, told: Line | None = None
+) -> Stage:
+    """Which part of the attempt decides; `told` is the first line that says it was told to stop.
 
     "starting": it never became ready. "serving": it was ready and something fatal follows. "served":
     it was ready and nothing fatal follows. "stopped": a signal ended it before it was ready or failed.
@@ -42,11 +40,10 @@ def stage(lines: Sequence[Line], blocks: Sequence[ErrorBlock], attempt: Attempt)
     serious = [block for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}]
     ready = _ready_at(lines, attempt)
     if ready is None:
-        told = _told(lines)
         first = next(
             (b.lines[0].index for b in serious if b.name not in {"KeyboardInterrupt", "SystemExit"}), None
         )
-        if told is not None and (first is None or told.index < first):
+        if told is not None and (first is None or told.index <= first):
             return Stage("stopped", attempt.start, attempt.end, told)
         return Stage("starting", attempt.start, attempt.end)
     stop = _stop_at(lines, ready)
@@ -84,13 +81,6 @@ def _stop_at(lines: Sequence[Line], ready: int) -> int | None:
             for line in lines
             if line.index > ready and line.kind != "source" and SHUTDOWN.search(line.text[:200])
         ),
-        None,
-    )
-
-
-def _told(lines: Sequence[Line]) -> Line | None:
-    return next(
-        (line for line in lines if line.kind not in {"source", "aside"} and _TOLD.search(line.text[:200])),
         None,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from vllm_triage.catalog.rule import Phase
 from vllm_triage.diagnose import missing
 from vllm_triage.diagnose.candidates import WRAPPER, Candidate, candidates
 from vllm_triage.diagnose.context import context
@@ -12,7 +13,7 @@ from vllm_triage.diagnose.gate import Stage, stage
 from vllm_triage.diagnose.plain import speaks_of_failure
 from vllm_triage.diagnose.rank import findings, order
 from vllm_triage.log.phases import phase_at, phase_of
-from vllm_triage.model import Attempt, Context, Hit, Line, Log, Loss, Outcome, Phase, Role
+from vllm_triage.model import Attempt, Context, Hit, Line, Log, Loss, Outcome, Role
 
 Nearest = Callable[[str], tuple[tuple[str, float], ...]]
 
@@ -44,7 +45,10 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
     """Judge one attempt of the log; `nearest` names the rules nearest to an unexplained error."""
     lines = [line for line in log if attempt.start <= line.index < attempt.end]
     blocks = [block for block in log.blocks if attempt.start <= block.lines[0].index < attempt.end]
-    part = stage(lines, blocks, attempt)
+    told = next(
+        (h.line for h in hits if h.rule.id == _STOPPED and attempt.start <= h.line.index < attempt.end), None
+    )
+    part = stage(lines, blocks, attempt, told)
     inside: list[Hit] = []
     losses: list[Loss] = []
     for hit in hits:

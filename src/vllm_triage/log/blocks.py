@@ -33,10 +33,13 @@ _NOISE = re.compile(r"Exception ignored in|Error in atexit|Error in sys\.excepth
 _TYPE = r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{1,80}"
 # Inside a traceback any dotted name may close it; outside, the name must look like an exception's.
 _CLOSING = re.compile(rf"(?P<type>{_TYPE})(?P<inner>\([\w.]{{1,80}}\))?(?::(?: (?P<message>.*))?)?$")
-_BARE = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z_]\w{0,80}?(?:Error|Exception|Interrupt|Iteration|Failed|Failure|Timeout|NotFound|Exit|OutOfResources|Unsupported|Died|OfflineModeIsEnabled))"
-    r"(?P<inner>\([\w.]{1,80}\))?:(?: (?P<message>\S.*))?$"
+_LIKE = (
+    r"(?:[A-Za-z_]\w{0,60}\.){0,8}(?:Exception|[A-Z_]\w{0,80}?(?:Error|Exception|Interrupt|Iteration|Failed|Failure|Timeout"
+    r"|NotFound|Exit|OutOfResources|Unsupported|Died|OfflineModeIsEnabled))"
 )
+_BARE = re.compile(rf"(?P<type>{_LIKE})(?P<inner>\([\w.]{{1,80}}\))?:(?: (?P<message>\S.*))?$")
+# The last line of a traceback whose source lines were cut out of a paste.
+_LAST = re.compile(rf"{_LIKE}(?:\([\w.]{{1,80}}\))?(?::(?: .*)?)?$")
 _QUALIFIED = re.compile(
     r"(?P<type>(?:[a-z_]\w{0,60}\.){1,8}(?:exc|errors?|exceptions?|_exceptions)\.[A-Z]\w{1,80})(?P<inner>)(?::(?: (?P<message>\S.*))?)?$"
 )
@@ -144,7 +147,7 @@ class BlockReader:
             return
         closing = _CLOSING.match(bare)
         # The line after a frame is its source, even where a paste has lost the indentation.
-        if indent > stream.indent or (stream.expect_source and not _BARE.match(bare)):
+        if indent > stream.indent or (stream.expect_source and not _LAST.match(bare)):
             self._used.add(line.index)
             if stream.expect_source and stream.frames:
                 last = stream.frames[-1]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import cast
 
-from vllm_triage.model import ErrorBlock, Frame, Line, Phase
+from vllm_triage.catalog.rule import Phase
+from vllm_triage.model import ErrorBlock, Frame, Line
 
 # Each marker begins its phase. Wordings of vLLM 0.4 to 0.33.
 _MARKERS: dict[Phase, str] = {

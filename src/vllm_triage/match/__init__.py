@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from vllm_triage.catalog.rule import Catalog, Rule, Signature
+from vllm_triage.catalog.rule import Catalog, Phase, Rule, Signature
 from vllm_triage.log import chains
 from vllm_triage.log.phases import phase_at, phase_of
 from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm
 from vllm_triage.match.fuzzy import Phrases, nearest
 from vllm_triage.match.text import normalise, window
-from vllm_triage.model import ErrorBlock, Hit, Line, Log, Phase
+from vllm_triage.model import ErrorBlock, Hit, Line, Log
 from vllm_triage.scan import LiteralIndex
 
 __all__ = ["Matcher", "normalise"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from vllm_triage.catalog.rule import Signature
-from vllm_triage.model import ErrorBlock, Frame, Line, Phase
+from vllm_triage.catalog.rule import Phase, Signature
+from vllm_triage.model import ErrorBlock, Frame, Line
 
 
 def frame_fits(frame: Frame, globs: Iterable[str]) -> bool:
