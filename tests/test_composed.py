@@ -146,7 +146,7 @@ def test_the_planted_cause_is_found(triager: Triager, data: st.DataObject) -> No
     check(triager, [*before, *HEADS[head], *noise, *FAILURES[failure](CAUSE), *tail], len(before))
 
 
-@pytest.mark.parametrize(("failure", "carrier"), itertools.product(sorted(FAILURES), sorted(CARRIERS)))
+@pytest.mark.parametrize(("failure", "carrier"), list(itertools.product(sorted(FAILURES), sorted(CARRIERS))))
 def test_the_planted_cause_is_found_in_each_carrier(triager: Triager, failure: str, carrier: str) -> None:
     lines = [*HEADS["0.11"], *NOISE[:4], *FAILURES[failure](CAUSE), *TAIL]
 

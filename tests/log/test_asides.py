@@ -55,3 +55,16 @@ def test_the_error_after_a_usage_text_is_seen(read: Read) -> None:
     )
 
     assert [line.kind for line in log] == ["aside", "aside", "plain"]
+
+
+def test_a_frame_is_no_aside_whatever_its_function_is_called(read: Read) -> None:
+    log = read(
+        """
+        Traceback (most recent call last):
+          File "/opt/vllm/engine/arg_utils.py", line 1, in create_engine_config
+          File "/opt/vllm/entrypoints/args.py", line 1, in EngineArgs(
+        ValueError: boom
+        """
+    )
+
+    assert [frame.function for frame in log.blocks[0].frames] == ["create_engine_config", "EngineArgs("]

@@ -208,4 +208,7 @@ def test_a_traceback_without_its_source_lines_ends_with_its_exception(read: Read
         """
     )
 
-    assert [(block.type, len(block.frames)) for block in log.blocks] == [("AssertionError", 2), ("Exception", 1)]
+    assert [(block.type, len(block.frames)) for block in log.blocks] == [
+        ("AssertionError", 2),
+        ("Exception", 1),
+    ]

@@ -145,7 +145,8 @@ def _pieces(message: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text)
+    # What cannot be printed can't be written into the file either; any character may stand there.
+    return _UNPRINTABLE.sub(".", re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text))
 
 
 def _signature(failure: Failure, pattern: str) -> Iterator[str]:

@@ -71,7 +71,7 @@ def candidates(lines: Sequence[Line], blocks: Iterable[ErrorBlock], hits: Iterab
         tier = _tier_of_line(line)
         if line.index in wrappers and not _explains(own):
             found.append(Candidate(line, None, WRAPPER, own))
-        elif own or tier is not None:
+        elif own or (tier is not None and line.kind not in {"info", "warning"}):
             found.append(Candidate(line, None, tier if tier is not None else _KNOWN_WORDS, own))
     return sorted(found, key=lambda candidate: candidate.line.index)
 
@@ -143,6 +143,8 @@ def _pick(links: Sequence[ErrorBlock]) -> ErrorBlock | None:
 
 
 def _tier_of_line(line: Line) -> float | None:
+    if line.kind in {"info", "warning"}:
+        return 5.0
     native = native_tier(line)
     if line.kind == "error" and any(character.isalnum() for character in line.text):
         # Other programs' loggers call many things an error that vLLM survives.

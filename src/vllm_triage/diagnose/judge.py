@@ -22,6 +22,9 @@ _STOPPED = "stopped-from-outside"
 _CERTAIN = 2.5
 _CLOSING_LINES = 25
 _OWN_LINES = 3
+# A notice of waiting that is said so often, the last time at the end of the log, is a hang.
+_STALLS = 3
+_END_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -75,13 +78,16 @@ def _served(case: _Case) -> Outcome:
 def _failed(case: _Case, nearest: Nearest) -> Outcome:
     stopped = case.part.kind == "stopped"
     certain = [c for c in case.found if c.explained or (c.tier <= _CERTAIN and not stopped)]
+    if case.part.kind == "serving":
+        # A record without an exception is the answer to a request more often than the end of the engine.
+        certain = [c for c in certain if c.block or c.hits or c.line.kind != "error"]
     wrappers = [c for c in case.found if c.tier >= WRAPPER and not c.explained]
     if certain:
         return _rooted(case, certain, nearest)
     if stopped:
         return Outcome("failed", root=case.part.told, losses=case.losses, context=case.context())
     if wrappers:
-        silent = _silent_death(wrappers, case.lines)
+        silent = _silent_death(wrappers, case)
         if silent:
             return _rooted(case, [silent], nearest)
         return Outcome(
@@ -91,6 +97,9 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
             losses=case.losses,
             context=case.context(),
         )
+    stalled = [c for c in case.found if c.hits and c.line.kind in {"info", "warning"}]
+    if len(stalled) >= _STALLS and _ends_with(case.lines, stalled[-1].line):
+        return _rooted(case, stalled[-1:], nearest)
     return Outcome(
         "inconclusive",
         root=_last_words(case.lines),
@@ -138,15 +147,23 @@ def _consequences(case: _Case) -> tuple[Hit, ...]:
     return tuple(hit for hit in case.hits if hit.rule.rank == "consequence")
 
 
-def _silent_death(wrappers: Sequence[Candidate], lines: Sequence[Line]) -> Candidate | None:
-    """The notice of a process that died without a word, if the log holds that process's own lines."""
-    for candidate in wrappers:
-        if not candidate.hits:
-            continue
-        role = Role.WORKER if any(hit.rule.family == "distributed" for hit in candidate.hits) else Role.ENGINE
-        if sum(line.role <= role for line in lines) >= _OWN_LINES:
-            return candidate
-    return None
+def _silent_death(wrappers: Sequence[Candidate], case: _Case) -> Candidate | None:
+    """The notice of a process that died without a word, if the log holds that process's own lines.
+
+    The one that died stands one level below the one that speaks of it. A server that was serving has
+    shown its engine's lines long before.
+    """
+    notice = wrappers[0]
+    if not notice.hits:
+        return None
+    below = Role.WORKER if notice.role is Role.ENGINE else Role.ENGINE
+    own = sum(line.role <= below and line.kind == "info" for line in case.lines)
+    return notice if own >= _OWN_LINES or case.part.kind == "serving" else None
+
+
+def _ends_with(lines: Sequence[Line], line: Line) -> bool:
+    closing = [other.index for other in lines if other.text.strip()][-_END_LINES:]
+    return line.index in closing
 
 
 def _last_words(lines: Sequence[Line]) -> Line | None:

@@ -6,7 +6,7 @@ import re
 
 _ECHO = re.compile(
     r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
-    r"|(?:vLLM )?API server args|engine_config|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
+    r"|(?:vLLM )?API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
     r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
 _ACCESS = re.compile(r'\S{1,60} - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
@@ -31,6 +31,8 @@ class Asides:
 
     def __call__(self, text: str, writer: str) -> bool:
         """Whether this message is an aside. `writer` is the prefix's writer ("" for no stamp)."""
+        if text.lstrip().startswith(("File ", "Traceback (most")):
+            return False
         if writer:
             self._in_environment = self._in_usage = False
         elif self._in_environment:

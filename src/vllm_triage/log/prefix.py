@@ -27,9 +27,9 @@ _OTHERS = tuple(
         # Ray's C++ side: "[2024-06-13 16:11:51,588 E 13261 13261] core_worker.cc:228: text"
         r"\[(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3} (?P<level>[DIWEFC]) \d+ \d+\] (?:\(\w+\) )?(?P<origin>[\w./]{1,80}:\d+): ",
         # torch C++ (glog): "[W1125 17:19:40.156408912 ProcessGroupNCCL.cpp:1524] text"
-        r"\[(?P<level>[DIWEFC])(?P<stamp>\d{4} \d\d:\d\d:\d\d)\.\d+ (?P<origin>[\w./]{1,80}:\d+)\] ",
+        r"\[(?P<level>[DIWEFC])(?P<stamp>\d{3,4} \d\d:\d\d:\d\d)\.\d+ (?P<origin>[\w./]{1,80}:\d+)\] ",
         # torch Python: "E0606 10:00:00.123000 4242 torch/_inductor/x.py:1] [0/0] text"
-        r"(?P<level>[VDIWEFC])(?P<stamp>\d{4} \d\d:\d\d:\d\d)\.\d+ +\d+ (?P<origin>[\w./]{1,160}:\d+)\] (?:\[[\w/]+\] ?)*",
+        r"(?P<level>[VDIWEFC])(?P<stamp>\d{3,4} \d\d:\d\d:\d\d)\.\d+ +\d+ (?P<origin>[\w./]{1,160}:\d+)\] (?:\[[\w/]+\] ?)*",
         # common loggers: "2025-06-27 12:57:51,690 - app - ERROR - text", "2025-06-27 12:57:51 | ERROR | text", "[2025-..] [ERROR] text"
         r"\[?(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?\]?(?: ?[-|] ?| )(?:(?P<origin>[\w./:]{1,60})(?: ?[-|] ?| ))?"
         r"\[?(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\]?(?: ?[-|:] ?| )",
