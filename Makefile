@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-DEMO := tests/fixtures/logs/batched-tokens-below.log
+DEMO := tests/fixtures/logs/shm-too-small.log
 
 .DEFAULT_GOAL := help
 .PHONY: help test lint types fmt rules demo schema picture build clean
