@@ -161,3 +161,17 @@ def test_a_value_never_becomes_syntax(value: str) -> None:
     assert remedy.command is not None
     if "[redacted:" not in remedy.command:
         assert shlex.split(remedy.command) == ["ls", "-l", value]
+
+
+def test_steps_alone_make_no_command_of_an_unchanged_line() -> None:
+    remedy = fill_remedy(RemedySpec("x", "safe", steps=("Give the container more memory.",)), {}, SERVED)
+
+    assert remedy is not None
+    assert remedy.command is None
+
+
+def test_a_remedy_that_takes_off_what_was_not_given_is_left_out() -> None:
+    spec = RemedySpec("x", "safe", unset_args=("lora-modules",))
+
+    assert fill_remedy(spec, {}, SERVED) is None
+    assert fill_remedy(spec, {}, Context(model="demo-org/demo-7b")) is not None

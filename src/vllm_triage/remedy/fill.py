@@ -43,10 +43,17 @@ def fill_remedy(spec: RemedySpec, values: Mapping[str, Value], context: Context)
         steps = [fill(step, values) for step in spec.steps]
         set_args = {name: _argument(value, values) for name, value in spec.set_args.items()}
         set_env = {name: fill(value, values) for name, value in spec.set_env.items()}
-        command = shlex.join(fill(part, values) for part in spec.command) or corrected_command(
+        command = shlex.join(fill(part, values) for part in spec.command) or None
+    except MissingFieldError:
+        return None
+    given = {name.replace("_", "-") for name in context.args}
+    taken_off = [name for name in spec.unset_args if name in given or not given]
+    if set_args or taken_off or set_env or spec.unset_env:
+        command = command or corrected_command(
             context.model, redact_data(context.args), set_args, spec.unset_args, set_env, spec.unset_env
         )
-    except MissingFieldError:
+    elif spec.unset_args and not (steps or command):
+        # It only takes off options that were not given.
         return None
     if unknown := [condition for condition, holds in conditions.items() if holds is None]:
         why = f"{why} Only with {', '.join(unknown)}, which is not known here.".strip()

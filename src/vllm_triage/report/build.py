@@ -102,8 +102,12 @@ def _values(finding: Finding, context: LogContext) -> dict[str, int | float | st
 def _summary(rule: Rule, values: Mapping[str, int | float | str]) -> str | None:
     if not rule.summary:
         return None
+    # A message taken from the log ends with its own full stop.
+    inside = {
+        name: value.rstrip(" .:;,") if isinstance(value, str) else value for name, value in values.items()
+    }
     try:
-        return redact(fill(" ".join(rule.summary.split()), values))
+        return redact(fill(" ".join(rule.summary.split()), inside))
     except MissingFieldError:
         return None
 
