@@ -181,9 +181,9 @@ def _example(lines: Sequence[str]) -> Iterator[str]:
 def _id(failure: Failure) -> str:
     words = re.findall(r"[a-z]{2,}", _VALUES.sub(" ", failure.message).lower())
     telling = [word for word in words if word not in _SMALL_WORDS][:5]
-    return (
-        "-".join(telling) or re.sub(r"[^a-z0-9]+", "-", (failure.type or "").lower()).strip("-") or "new-rule"
-    )
+    id_ = "-".join(telling) or re.sub(r"[^a-z0-9]+", "-", (failure.type or "").lower()).strip("-")
+    # YAML reads these as something else than text.
+    return f"new-{id_ or 'rule'}" if id_ in {"", "true", "false", "null"} or id_.isdigit() else id_
 
 
 def _title(failure: Failure) -> str:
