@@ -153,8 +153,9 @@ def _silent_death(wrappers: Sequence[Candidate], case: _Case) -> Candidate | Non
     The one that died stands one level below the one that speaks of it. A server that was serving has
     shown its engine's lines long before.
     """
-    notice = wrappers[0]
-    if not notice.hits:
+    deepest = wrappers[0].role
+    notice = next((wrapper for wrapper in wrappers if wrapper.hits and wrapper.role == deepest), None)
+    if notice is None:
         return None
     below = Role.WORKER if notice.role is Role.ENGINE else Role.ENGINE
     own = sum(line.role <= below and line.kind == "info" for line in case.lines)
