@@ -12,7 +12,7 @@ from vllm_triage.model import ErrorBlock, Frame, Line
 
 # Each marker begins its phase. Wordings of vLLM 0.4 to 0.33.
 _MARKERS: dict[Phase, str] = {
-    "serving": r"Application startup complete|Uvicorn running on ",
+    "serving": r"Application startup complete|Uvicorn running on |Avg (?:prompt|generation) throughput: ",
     "api": r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
     "warm-up": r"Graph capturing finished|Warming up|[Ww]armup|warming up",
     "graph-capture": r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
