@@ -192,3 +192,16 @@ def test_the_same_failure_in_several_ranks_is_one_cause_with_all_of_them(judge: 
 
     (finding,) = outcome.findings
     assert [hit.line.process for hit in finding.evidence] == [f"Worker_TP{rank}" for rank in range(4)]
+
+
+def test_a_server_that_fails_ends_its_engine_and_is_not_stopped_from_outside(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            core("KeyboardInterrupt", level="INFO"),
+            "Traceback (most recent call last):",
+            '  File "/opt/vllm/api_server.py", line 1, in build',
+            "FileNotFoundError: no weights found",
+        )
+    )
+
+    assert rules(outcome)[0] == "no-weights"

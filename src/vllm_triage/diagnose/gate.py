@@ -32,7 +32,10 @@ class Stage:
 def stage(
     lines: Sequence[Line], blocks: Sequence[ErrorBlock], attempt: Attempt, told: Line | None = None
 ) -> Stage:
-    """Which part of the attempt decides; `told` is the first line that says it was told to stop.
+    """Which part of the attempt decides.
+
+    `blocks` are the exceptions that are no mere consequences, `told` is the first line that says it was
+    told to stop.
 
     "starting": it never became ready. "serving": it was ready and something fatal follows. "served":
     it was ready and nothing fatal follows. "stopped": a signal ended it before it was ready or failed.
@@ -43,7 +46,9 @@ def stage(
         first = next(
             (b.lines[0].index for b in serious if b.name not in {"KeyboardInterrupt", "SystemExit"}), None
         )
-        if told is not None and (first is None or told.index <= first):
+        # The API server ends its engine with a signal, too, when it fails itself and says so at its end.
+        by_parent = told is not None and told.role in {Role.ENGINE, Role.WORKER} and first is not None
+        if told is not None and not by_parent and (first is None or told.index <= first):
             return Stage("stopped", attempt.start, attempt.end, told)
         return Stage("starting", attempt.start, attempt.end)
     stop = _stop_at(lines, ready)

@@ -51,7 +51,9 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
     told = next(
         (h.line for h in hits if h.rule.id == _STOPPED and attempt.start <= h.line.index < attempt.end), None
     )
-    part = stage(lines, blocks, attempt, told)
+    wrappers = {hit.line.index for hit in hits if hit.rule.rank == "consequence"}
+    own = [block for block in blocks if not wrappers.intersection(line.index for line in block.lines)]
+    part = stage(lines, own, attempt, told)
     inside: list[Hit] = []
     losses: list[Loss] = []
     for hit in hits:

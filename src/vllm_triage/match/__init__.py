@@ -64,7 +64,7 @@ class Matcher:
                 fields = self._judge(at, window(text, signature.literals))
                 if fields is not None:
                     counts[at] += 1
-                    yield Hit(rule, signature, line, fields, scene.block(line))
+                    yield Hit(rule, signature, scene.telling(line), fields, scene.block(line))
 
     def _judge(self, at: int, text: str) -> dict[str, str] | None:
         import regex
@@ -116,6 +116,12 @@ class _Scene:
 
     def block(self, line: Line) -> ErrorBlock | None:
         return self._blocks.get(line.index)
+
+    def telling(self, line: Line) -> Line:
+        """The line itself, or the one below a heading such as "1 validation error for ..." that says more."""
+        block = self.block(line)
+        heading = block and line is block.lines[0] and block.root in block.lines[1:]
+        return block.root if block and heading else line
 
     def errors(self) -> Iterator[Line]:
         """Exception and error lines, as the fuzzy search sees them."""
