@@ -118,3 +118,19 @@ def test_normalising_straightens_quotes_and_squeezes_blanks() -> None:
 )
 def test_a_glob_is_matched_against_the_end_of_the_path(glob: str, fits: bool) -> None:
     assert frame_fits(Frame("/venv/site-packages/vllm/config.py", 1, "verify"), [glob]) is fits
+
+
+def test_a_record_above_its_own_traceback_shows_the_exception() -> None:
+    stamp = "ERROR 11-20 10:00:00 [__init__.py:46] "
+    text = "\n".join(
+        stamp + line
+        for line in [
+            "Failed to load plugin demo",
+            "Traceback (most recent call last):",
+            "ImportError: no demo here",
+        ]
+    )
+
+    (hit,) = find(text, pattern="Failed to load plugin", literals=("failed to load plugin",))
+
+    assert hit.line.number == 3

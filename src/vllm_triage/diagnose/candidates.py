@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vllm_triage.diagnose.plain import is_build_error, native_tier
 from vllm_triage.log import chains
@@ -37,7 +37,11 @@ class Candidate:
     block: ErrorBlock | None
     tier: float
     hits: tuple[Hit, ...] = ()
-    repeats: tuple[Line, ...] = field(default=(), compare=False)
+
+    @property
+    def built(self) -> bool:
+        """Whether `line` is the error of a compiler that the exception only announces."""
+        return self.tier < 0
 
     @property
     def role(self) -> Role:

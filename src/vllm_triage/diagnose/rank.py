@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from vllm_triage.catalog.rule import FieldSpec
 from vllm_triage.diagnose.candidates import WRAPPER, Candidate
@@ -51,6 +52,8 @@ def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
     losses: list[Loss] = []
     for candidate in ordered:
         hits = sorted(candidate.hits, key=strength)
+        if candidate.built:
+            hits = [replace(hit, line=candidate.line) for hit in hits]
         for hit in hits:
             if strength(hit)[0] == strength(hits[0])[0]:
                 chosen.setdefault(hit.rule.id, []).append(hit)

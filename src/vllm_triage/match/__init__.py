@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from vllm_triage.catalog.rule import Catalog, Phase, Rule, Signature
 from vllm_triage.log import chains
+from vllm_triage.log.blocks import HEADER
 from vllm_triage.log.phases import phase_at, phase_of
 from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm
 from vllm_triage.match.fuzzy import Phrases, nearest
@@ -64,7 +65,8 @@ class Matcher:
                 fields = self._judge(at, window(text, signature.literals))
                 if fields is not None:
                     counts[at] += 1
-                    yield Hit(rule, signature, scene.telling(line), fields, scene.block(line))
+                    told = line if rule.rank == "consequence" else scene.telling(line)
+                    yield Hit(rule, signature, told, fields, scene.block(told))
 
     def _judge(self, at: int, text: str) -> dict[str, str] | None:
         import regex
@@ -103,6 +105,10 @@ class Matcher:
                     yield Hit(rule, signature, block.root, {}, block)
 
 
+def _record(line: Line) -> tuple[object, ...]:
+    return line.process, line.pid, line.origin, line.stamp
+
+
 class _Scene:
     """Where each line of a log stands: its exception, its chain, its phase."""
 
@@ -112,16 +118,25 @@ class _Scene:
         for block in log.blocks:
             for line in (*block.lines, block.root):
                 self._blocks.setdefault(line.index, block)
+        self._headers = {line.index for line in log if HEADER.search(line.text[:300])}
         self._chains = {group[0].chain: group for group in chains(log.blocks)}
 
     def block(self, line: Line) -> ErrorBlock | None:
         return self._blocks.get(line.index)
 
     def telling(self, line: Line) -> Line:
-        """The line itself, or the one below a heading such as "1 validation error for ..." that says more."""
+        """The line itself, or the one that it is only a heading of.
+
+        Headings are "1 validation error for ..." and a record whose own traceback follows it.
+        """
         block = self.block(line)
-        heading = block and line is block.lines[0] and block.root in block.lines[1:]
-        return block.root if block and heading else line
+        if block and line is block.lines[0] and block.root in block.lines[1:]:
+            return block.root
+        if block is None and line.origin and line.index + 1 in self._headers:
+            below = (b for b in self.log.blocks if b.lines[0].index > line.index)
+            own = next((b for b in below if _record(b.lines[0]) == _record(line)), None)
+            return own.root if own else line
+        return line
 
     def errors(self) -> Iterator[Line]:
         """Exception and error lines, as the fuzzy search sees them."""
