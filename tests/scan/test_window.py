@@ -67,8 +67,19 @@ def test_a_candidate_at_the_end_of_the_head_keeps_what_follows() -> None:
 
 
 def test_of_too_many_candidates_the_first_and_the_last_stay() -> None:
-    regions = _window(_log(100_000, *range(5000, 90_000)), 4000).regions()
-    assert _spans(regions) == [(1, 1000), (4800, 5299), (89_560, 90_059), (98_001, 100_000)]
+    every = 400  # far enough apart for regions of their own, few enough to count
+    regions = _window(_log(130_000, *range(5000, 5000 + 290 * every, every)), 4000).regions()
+    assert _spans(regions)[1] == (4800, 4800 + BEFORE + AFTER)
+    assert _spans(regions)[-2][1] == 5000 + 289 * every + AFTER
+
+
+def test_a_literal_that_stands_everywhere_does_not_hide_a_rare_one() -> None:
+    index = LiteralIndex(["common", "rare"])
+    window = Window(lambda: index, 4000)
+    for number in range(1, 100_001):
+        window.add(b"a rare line\n" if number == 50_000 else b"a common line\n", [number])
+
+    assert 50_000 in {line.number for line in _lines(window.regions())}
 
 
 @given(

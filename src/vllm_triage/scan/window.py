@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -11,6 +11,8 @@ from vllm_triage.scan.literals import LiteralIndex
 
 BEFORE = 200
 AFTER = 60
+# A literal that stands in more lines than these says nothing about a line of this log.
+MAX_HITS = 300
 # Bytes of text in each of head, tail and middle; the tail holds BEFORE lines of any length.
 _BYTES = 16 * 1024 * 1024
 
@@ -65,6 +67,7 @@ class Window:
         self._ring: deque[_Block] = deque()
         self._unsearched: deque[_Block] = deque()
         self._hits: deque[int] = deque()
+        self._counts: Counter[int] = Counter()
         self._total = 0
         self._total_bytes = 0
         self._ring_count = 0
@@ -77,6 +80,7 @@ class Window:
         twin.__dict__.update(self.__dict__)
         twin._head = list(self._head)
         twin._middle = self._middle.copy()
+        twin._counts = self._counts.copy()
         for name in ("_ring", "_unsearched", "_hits"):
             setattr(twin, name, deque(getattr(self, name)))
         return twin
@@ -197,7 +201,12 @@ class Window:
         while self._unsearched and self._unsearched[0].start < end:
             block = self._unsearched.popleft()
             at = line = 0
-            for offset in sorted({offset for _, offset in self._literals().find(block.text)}):
+            for offset, literal in sorted(
+                {(offset, literal) for literal, offset in self._literals().find(block.text)}
+            ):
+                self._counts[literal] += 1
+                if self._counts[literal] > MAX_HITS:
+                    continue
                 line += block.text.count(b"\n", at, offset)
                 at = offset
                 if not self._hits or self._hits[-1] != block.start + line:
