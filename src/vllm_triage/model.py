@@ -162,12 +162,17 @@ class Loss:
 
 @dataclass(frozen=True)
 class Context:
-    """What the log tells about the start, whatever became of it."""
+    """What the log tells about the start, whatever became of it.
+
+    `memory` holds figures by name: weights_gib, kv_cache_gib, graphs_gib, kv_cache_tokens.
+    """
 
     vllm_version: str | None = None
     engine: Literal["v0", "v1"] | None = None
     model: str | None = None
+    device: str | None = None
     args: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, float] = field(default_factory=dict)
     phase: Phase | None = None
     attempts: int = 1
     timeline: tuple[tuple[str, float | None, int], ...] = ()

@@ -44,3 +44,15 @@ def test_a_warning_with_a_traceback_is_no_failure_to_cut_at(read: Read) -> None:
     warning = "WARNING 11-20 10:00:00 [x.py:1] ImportError: no numa"
 
     assert len(read("\n".join([BANNER, warning, ARGS])).attempts) == 1
+
+
+def test_an_api_server_of_another_pid_is_another_start(read: Read) -> None:
+    lines = [f"(APIServer pid={pid}) ValueError: no room" for pid in (10, 10, 20)]
+
+    assert [attempt.start for attempt in read("\n".join(lines)).attempts] == [0, 2]
+
+
+def test_a_supervisor_s_notice_begins_a_start(read: Read) -> None:
+    notice = "vllm.service: Scheduled restart job, restart counter is at 2."
+
+    assert len(read("\n".join([FAILURE, notice, FAILURE])).attempts) == 2

@@ -17,7 +17,7 @@ CONTRACT = {
     "Consequence": "rule evidence",
     "RootError": "type message process line frames chain",
     "Frame": "file line function",
-    "Context": "vllm_version engine model args phase attempts timeline",
+    "Context": "vllm_version engine model device args memory phase attempts timeline",
     "PhaseTime": "phase seconds line",
 }
 

@@ -19,6 +19,14 @@ _MODEL = re.compile(
 )
 _V1 = re.compile(r"Initializing a V1 LLM engine|vllm/v1/|EngineCore")
 _V0 = re.compile(r"Initializing a V0 LLM engine|Initializing an LLM engine|MQLLMEngine|vllm/worker/")
+_DEVICE = re.compile(r"Automatically detected platform (\w+)|\bdevice_config=(\w+)")
+# The last figure of a name counts; with several ranks they are those of one rank.
+_MEMORY = {
+    "weights_gib": re.compile(r"[Mm]odel (?:weights |loading )?took ([\d.]+) ?Gi?B"),
+    "kv_cache_gib": re.compile(r"Available KV cache memory: (-?[\d.]+) ?GiB"),
+    "graphs_gib": re.compile(r"Graph capturing finished in .{1,20}, took (-?[\d.]+) ?GiB"),
+    "kv_cache_tokens": re.compile(r"KV cache size: ([\d,]+) tokens"),
+}
 _MAX_ARGS = 200_000
 
 
@@ -26,7 +34,8 @@ def context(
     lines: Sequence[Line], marks: Sequence[tuple[int, Phase]], attempts: int, phase: Phase | None
 ) -> Context:
     """Read the context of one attempt; `marks` are its phases, `phase` that of its failure, if known."""
-    version = model = None
+    version = model = device = None
+    memory: dict[str, float] = {}
     engine: Literal["v0", "v1"] | None = None
     args: dict[str, Any] = {}
     for line in lines:
@@ -37,6 +46,14 @@ def context(
             args = _parse_args(match["args"])
         if model is None and (match := _MODEL.search(text[:1000])):
             model = next(group for group in match.groups() if group)
+        if device is None and (match := _DEVICE.search(text[:2000])):
+            device = match[1] or match[2]
+        if line.kind == "info" and ("took" in text or "KV cache" in text):
+            memory |= {
+                name: float(match[1].replace(",", ""))
+                for name, pattern in _MEMORY.items()
+                if (match := pattern.search(text[:300]))
+            }
         if engine is None:
             engine = (
                 "v1"
@@ -50,7 +67,9 @@ def context(
         vllm_version=version,
         engine=engine,
         model=model if isinstance(model, str) else None,
+        device=device,
         args=args,
+        memory=memory,
         phase=phase or (marks[-1][1] if marks else None),
         attempts=attempts,
         timeline=_timeline(lines, marks),

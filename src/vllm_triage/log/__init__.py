@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from vllm_triage.log.asides import Asides
 from vllm_triage.log.attempts import split_attempts
+from vllm_triage.log.attribution import attribute
 from vllm_triage.log.blocks import BlockReader, chains
 from vllm_triage.log.phases import markers
 from vllm_triage.log.prefix import split_prefix
@@ -58,7 +59,7 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
             )
         sizes.append(len(lines) - before)
     blocks, framed = BlockReader().read(lines)
-    lines, blocks = _with_kinds(lines, blocks, framed)
+    lines, blocks = _with_kinds(lines, attribute(blocks), framed)
     runs, start = [], 0
     for size in sizes:
         runs.append(Region(tuple(lines[start : start + size])))

@@ -10,6 +10,11 @@ from vllm_triage.model import Attempt, ErrorBlock, Line
 _START = re.compile(
     r"vLLM API server version |non-default args: |(?:█|▄|▀).{0,60}version +v?\d|vLLM server version |\bversion \d+\.\d+\.\d+\S* *$"
 )
+# A supervisor that starts the server again.
+_RESTART = re.compile(
+    r"Scheduled restart job, restart counter is at|systemd\[1\]: Start(?:ed|ing) |Back-off restarting failed container"
+    r"|\S{1,60} exited with code \d+ \(restarting\)"
+)
 _ENGINE_START = re.compile(r"Initializing an? (?:V\d )?LLM engine")
 READY = re.compile(
     r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
@@ -27,17 +32,19 @@ SHUTDOWN = re.compile(
 
 
 def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple[Attempt, ...]:
-    """Cut at a start marker once the part before it has failed or become ready.
+    """Cut where a start begins, once the part before it has failed or become ready.
 
-    Markers repeat within one start (banner, options, engine), which is why a marker alone cuts nothing.
+    A start begins with vLLM's banner or options, with a supervisor's notice, or with an API server of
+    another pid. These repeat within one start, which is why none of them alone cuts anything.
     """
     failures = {block.lines[0].index for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}}
     has_banner = any(_START.search(line.text[:200]) for line in lines if line.level in {"INFO", ""})
     marker = _START if has_banner else _ENGINE_START
     cuts, over = [0], False
+    successors = _successors(lines)
     for line in lines:
         head = line.text[:200]
-        if marker.search(head):
+        if marker.search(head) or line.index in successors or _RESTART.search(head):
             if over:
                 cuts.append(line.index)
             over = False
@@ -45,6 +52,22 @@ def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple
             over = True
     ends = [*cuts[1:], len(lines)]
     return tuple(_attempt(lines[start:end], start, end) for start, end in zip(cuts, ends, strict=True))
+
+
+def _successors(lines: Sequence[Line]) -> set[int]:
+    """Indexes of the first lines of API servers that write only after all before them have ended."""
+    first: dict[int | None, int] = {}
+    last: dict[int | None, int] = {}
+    for line in lines:
+        if line.process == "APIServer":
+            first.setdefault(line.pid, line.index)
+            last[line.pid] = line.index
+    return {
+        begin
+        for pid, begin in first.items()
+        if any(first[other] < begin for other in first)
+        and all(last[other] < begin for other in first if first[other] < begin)
+    }
 
 
 def _attempt(lines: Sequence[Line], start: int, end: int) -> Attempt:

@@ -160,7 +160,9 @@ def _context(context: LogContext) -> Context:
         vllm_version=redact(context.vllm_version) if context.vllm_version else None,
         engine=context.engine,
         model=redact(context.model) if context.model else None,
+        device=context.device,
         args=redact_data(context.args),
+        memory=context.memory,
         phase=context.phase,
         attempts=context.attempts,
         timeline=tuple(

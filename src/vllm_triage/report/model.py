@@ -131,7 +131,9 @@ class Context(_Frozen):
     vllm_version: str | None = None
     engine: Literal["v0", "v1"] | None = None
     model: str | None = None
+    device: str | None = None
     args: dict[str, Any] = {}
+    memory: dict[str, float] = {}
     phase: str | None = None
     attempts: int = 1
     timeline: tuple[PhaseTime, ...] = ()
