@@ -175,3 +175,8 @@ def test_a_remedy_that_takes_off_what_was_not_given_is_left_out() -> None:
 
     assert fill_remedy(spec, {}, SERVED) is None
     assert fill_remedy(spec, {}, Context(model="demo-org/demo-7b")) is not None
+
+
+def test_a_remedy_that_sets_what_was_set_already_is_left_out() -> None:
+    assert fill_remedy(RemedySpec("x", "safe", set_args={"enforce-eager": True}), {}, SERVED) is None
+    assert fill_remedy(RemedySpec("x", "safe", set_args={"max-model-len": 4096}), {}, SERVED) is not None

@@ -46,7 +46,10 @@ def fill_remedy(spec: RemedySpec, values: Mapping[str, Value], context: Context)
         command = shlex.join(fill(part, values) for part in spec.command) or None
     except MissingFieldError:
         return None
-    given = {name.replace("_", "-") for name in context.args}
+    given = {name.replace("_", "-"): value for name, value in context.args.items()}
+    if set_args and not (steps or command or set_env) and all(given.get(n) == v for n, v in set_args.items()):
+        # The server was started with these values.
+        return None
     taken_off = [name for name in spec.unset_args if name in given or not given]
     if set_args or taken_off or set_env or spec.unset_env:
         command = command or corrected_command(
