@@ -11,7 +11,7 @@ _FORMS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
     (tier, re.compile(pattern))
     for tier, pattern in (
         # argparse and click
-        (0.5, r"\S{1,80}: error: (?:argument|unrecognized|the following|ambiguous|invalid|unknown|expected|no such)|\S{1,60}\.py: error: "),
+        (0.5, r"[\w./-]{1,80}(?: [\w-]{1,30})?: error: (?:argument|unrecognized|the following|ambiguous|invalid|unknown|expected|no such)|\S{1,60}\.py: error: "),
         (0.6, r"Error: (?:No such (?:option|command)|Invalid value|Missing (?:argument|option))"),
         # compilers, linkers, shells, loaders
         (1.0, r"\S{1,200}:\d+(?::\d+)?: (?:fatal )?error: |(?:fatal )?error: \S{1,200}: No such file|nvcc fatal|ninja: (?:error|fatal)|ptxas (?:fatal|error)|collect2: error|ld: (?:cannot|error)|/usr/bin/ld"),
@@ -19,7 +19,7 @@ _FORMS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
         (1.0, r"\s*what\(\): +\S|symbol lookup error|error while loading shared libraries|version `G?LIBC\w*' not found|NVRM: Xid|OCI runtime|docker: Error"),
         (1.1, r"(?:ERROR|error): (?:Could not find a version|No matching distribution|Failed building|Failed to build|Cannot install|Invalid requirement|subprocess-exited)"),
         (1.2, r".{0,80}Assertion .{0,200} failed\.?$|.{0,200}\bdevice-side assert\b|.{0,40}CUDA (?:driver )?error|.{0,60}NCCL (?:WARN|error)|.{0,60}HIP error"),
-        (2.0, r"(?:\S{1,80}: line \d+: +)?\d* *(?:Killed|Bus error|Segmentation fault|Illegal instruction|Aborted)(?: +\(core dumped\))?(?: .{0,80})?$"),
+        (2.0, r"(?:\S{1,80}: line \d+: +)?\d* *(?:Killed|Bus error|Segmentation fault|Illegal instruction|Aborted)(?: +\(core dumped\))?(?: {2,}.{0,200})?$"),
         (2.0, r"Fatal Python error: |!!!!!!! Segfault encountered|\*\*\* SIG(?:ABRT|SEGV|BUS|ILL)\b|OOMKilled|.{0,80}(?:oom-kill|Out of memory: Killed)"),
     )
 )  # fmt: skip
