@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from vllm_triage.catalog.rule import Catalog, Rule, Signature
+from vllm_triage.catalog.rule import Catalog, Example, Rule, Signature
 from vllm_triage.log import parse
 from vllm_triage.match import Matcher
 from vllm_triage.match.conditions import frame_fits
@@ -134,3 +134,29 @@ def test_a_record_above_its_own_traceback_shows_the_exception() -> None:
     (hit,) = find(text, pattern="Failed to load plugin", literals=("failed to load plugin",))
 
     assert hit.line.number == 3
+
+
+def test_the_clause_of_an_example_is_found_after_a_rewording() -> None:
+    drifted = "ValueError: the number of heads (28) has to be divisible by the tensor parallel degree (8)"
+    wording = "the number of heads (28) must be divisible by the tensor parallel degree (8)"
+
+    (hit,) = find(
+        drifted,
+        pattern="must be divisible by the tensor",
+        literals=("must be divisible",),
+        wordings=(wording,),
+    )
+
+    assert 0.8 < hit.similarity < 1
+
+
+def test_a_near_miss_is_no_rewording() -> None:
+    signature = Signature("v1", pattern="must be divisible by", literals=("must be divisible",), wordings=(
+        "the number of heads must be divisible by the tensor parallel degree",))  # fmt: skip
+    near = "ValueError: the number of layers has to be divisible by the tensor parallel degree"
+    rule = Rule(
+        "demo", "test", "Demo", "specific", "any", "change", "stable", "0.1.0", (signature,),
+        examples=(Example(near, matches=False),),
+    )  # fmt: skip
+
+    assert Matcher(Catalog({"demo": rule}, "test")).hits(parse([[(1, near)]], 1)) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from vllm_triage.catalog.rule import Catalog, Rule
 from vllm_triage.catalog.schema import RuleFile
 from vllm_triage.catalog.serialize import rule_from_plain
 from vllm_triage.catalog.source import Source, read_source
+
+_MAX_WORDING = 200
 
 
 @dataclass(frozen=True)
@@ -82,4 +85,13 @@ def _rule(data: RuleFile, path: str) -> Rule:
     for signature in plain["signatures"]:
         if signature.get("pattern"):
             signature["literals"] = required_literals(signature["pattern"])
+            signature["wordings"] = _wordings(signature["pattern"], plain.get("examples", ()))
     return rule_from_plain(plain)
+
+
+def _wordings(pattern: str, examples: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """The clauses of the positive examples that a pattern matches, each once."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+    lines = (line for one in examples if one.get("matches", True) for line in one["log"].split("\n"))
+    found = (compiled.search(" ".join(line.split())) for line in lines)
+    return tuple(dict.fromkeys(match[0][:_MAX_WORDING] for match in found if match))

@@ -33,6 +33,7 @@ class Signature:
 
     Exactly one of `pattern`, `phrase` and `raised_in` says what is looked for. `literals` is an
     any-of set: every match of `pattern` contains at least one of them, whatever its capitals.
+    `wordings` are the clauses of the rule's examples that `pattern` matches, for the fuzzy search.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Signature:
     phases: tuple[str, ...] = ()
     on: tuple[str, ...] = ("exception", "error", "plain")
     literals: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

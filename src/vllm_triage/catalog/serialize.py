@@ -10,7 +10,7 @@ from typing import Any
 from vllm_triage.catalog.rule import Catalog, Confirm, Example, FieldSpec, RemedySpec, Rule, Signature
 
 _TUPLES = {
-    Signature: ("raised_in", "exception", "frames", "not_frames", "phases", "on", "literals"),
+    Signature: ("raised_in", "exception", "frames", "not_frames", "phases", "on", "literals", "wordings"),
     RemedySpec: ("command", "steps", "unset_args", "unset_env"),
     Rule: ("beats", "references"),
 }

@@ -39,7 +39,8 @@ def _weight(candidate: Candidate) -> float:
     level = min((strength(hit)[0] for hit in candidate.hits), default=4)
     if level == 0:
         cost = 0.0 if candidate.block else _KIND_COST.get(candidate.line.kind, 0.0)
-        return cost + (0.02 if candidate.tier else 0.0)
+        drift = 1 - max(hit.similarity for hit in candidate.hits if strength(hit)[0] == 0)
+        return cost + drift + (0.02 if candidate.tier else 0.0)
     if candidate.tier >= WRAPPER:
         return WRAPPER + level
     # Only words that have one cause are worth more than an exception nobody knows.
@@ -70,9 +71,9 @@ def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
 def _finding(hits: Sequence[Hit], place: int) -> Finding:
     first = hits[0]
     level = min(strength(first)[0], 3)
-    confidence = _CONFIDENCE[level] * (first.similarity if first.similarity < 1 else 1.0)
-    if first.signature.phrase:
-        confidence *= 0.85
+    confidence = _CONFIDENCE[level] * first.similarity
+    if first.similarity < 1:
+        confidence *= 0.8
     if first.line.kind in {"warning", "info"}:
         confidence *= 0.8
     # What stands after the root cause is most often its consequence.

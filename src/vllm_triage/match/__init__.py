@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 from vllm_triage.catalog.rule import Catalog, Phase, Rule, Signature
 from vllm_triage.log import chains
@@ -29,7 +30,7 @@ class Matcher:
         every = [(rule, signature) for rule in catalog.rules.values() for signature in rule.signatures]
         self._patterns = [(rule, signature) for rule, signature in every if signature.pattern]
         self._places = [(rule, signature) for rule, signature in every if signature.raised_in]
-        self._phrases = Phrases((rule, signature) for rule, signature in every if signature.phrase)
+        self._every = every
         self._wordings = [(rule.id, signature.phrase or rule.title) for rule, signature in every]
         literals: dict[str, list[int]] = defaultdict(list)
         for at, (_, signature) in enumerate(self._patterns):
@@ -82,6 +83,16 @@ class Matcher:
         if match is None:
             return None
         return {name: value for name, value in match.groupdict().items() if value is not None}
+
+    @cached_property
+    def _phrases(self) -> Phrases:
+        """Made when the first line needs it: most failures are explained by a pattern."""
+        return Phrases(
+            (rule, signature, wording)
+            for rule, signature in self._every
+            if rule.rank != "consequence"
+            for wording in ((signature.phrase,) if signature.phrase else signature.wordings)
+        )
 
     def _by_phrase(self, scene: _Scene, explained: set[int]) -> Iterator[Hit]:
         seen: dict[str, list[tuple[Rule, Signature, float]]] = {}
