@@ -205,3 +205,9 @@ def test_a_server_that_fails_ends_its_engine_and_is_not_stopped_from_outside(jud
     )
 
     assert rules(outcome)[0] == "no-weights"
+
+
+def test_a_failure_of_the_environment_dump_is_not_that_of_the_server(judge: Judge) -> None:
+    dump = 'Traceback (most recent call last):\n  File "/app/collect_env.py", line 7, in main\nImportError: no weights found'
+
+    assert rules(judge(log(dump, core("ValueError: no room left"))))[0] == "no-room"

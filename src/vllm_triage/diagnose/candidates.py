@@ -22,6 +22,7 @@ _STOPS = {"KeyboardInterrupt", "SystemExit", "CancelledError", "GeneratorExit"}
 WRAPPER = 6.0
 # A plain line of no known form in which a fallback rule knows the words.
 _KNOWN_WORDS = 2.2
+_ENVIRONMENT = 0.9
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,9 @@ def _of_chain(
         elif block.message.endswith(":") and block.root is block.lines[0]:
             # "Error raised in subprocess:" announces what is printed below it.
             tier = 0.3
+        elif any(frame.file.endswith("collect_env.py") for frame in block.frames):
+            # The dump of the environment that reports begin with has failures of its own.
+            tier = _ENVIRONMENT
         else:
             tier = 0.0 if block is picked else 0.05
         if tier < 1.0 and (built := _build_error(block, lines)):

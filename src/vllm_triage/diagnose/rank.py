@@ -40,7 +40,8 @@ def _weight(candidate: Candidate) -> float:
     if level == 0:
         cost = 0.0 if candidate.block else _KIND_COST.get(candidate.line.kind, 0.0)
         drift = 1 - max(hit.similarity for hit in candidate.hits if strength(hit)[0] == 0)
-        return cost + drift + (0.02 if candidate.tier else 0.0)
+        late = candidate.tier if 0.5 <= candidate.tier < 1.0 and candidate.block else 0.02
+        return cost + drift + (late if candidate.tier else 0.0)
     if candidate.tier >= WRAPPER:
         return WRAPPER + level
     # Only words that have one cause are worth more than an exception nobody knows.

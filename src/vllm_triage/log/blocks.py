@@ -38,6 +38,11 @@ _LIKE = (
     r"|NotFound|Exit|OutOfResources|Unsupported|Died|OfflineModeIsEnabled))"
 )
 _BARE = re.compile(rf"(?P<type>{_LIKE})(?P<inner>\([\w.]{{1,80}}\))?:(?: (?P<message>\S.*))?$")
+# Exceptions that are often raised without a message; a paste may hold nothing else of them.
+_NAKED = re.compile(
+    r"(?P<type>(?:\w{1,40}\.){0,4}(?:AssertionError|NotImplementedError|TimeoutError|MemoryError|EOFError|KeyboardInterrupt"
+    r"|CancelledError|RecursionError))(?P<inner>)(?P<message>)$"
+)
 # The last line of a traceback whose source lines were cut out of a paste.
 _LAST = re.compile(rf"{_LIKE}(?:\([\w.]{{1,80}}\))?(?::(?: .*)?)?$")
 _QUALIFIED = re.compile(
@@ -162,7 +167,7 @@ class BlockReader:
 
     def _outside(self, stream: _Open, line: Line, text: str) -> None:
         bare = text.strip()
-        if match := _BARE.match(bare) or _QUALIFIED.match(bare):
+        if match := _BARE.match(bare) or _QUALIFIED.match(bare) or _NAKED.match(bare):
             keep = stream.state == "idle" and stream.chain >= 0
             self._close(stream, link=None, keep_chain=keep)
             stream.frames = []
