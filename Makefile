@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 DEMO := tests/fixtures/logs/shm-too-small.log
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint types fmt rules demo schema picture build clean
+.PHONY: help test lint types fmt rules demo schema picture docs build clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -45,6 +45,10 @@ schema: $(READY) ## Write the JSON Schema of the report
 
 picture: $(READY) ## Draw docs/diagnosis.svg from the tool's own output
 	$(BIN)/python docs/picture.py $(DEMO) docs/diagnosis.svg
+
+docs: $(READY) ## Write docs/rules.md from the catalog
+	$(BIN)/python docs/rules_table.py > docs/rules.md.new
+	mv docs/rules.md.new docs/rules.md
 
 build: $(READY) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --outdir dist
