@@ -170,14 +170,18 @@ def test_what_earlier_starts_failed_of_is_a_notice(judge: Judge) -> None:
         log(
             core("ValueError: no weights found"),
             BANNER,
-            core("ValueError: no room left"),
+            core("ValueError: no weights found"),
             BANNER,
             core("ValueError: no room left"),
         )
     )
 
     assert rules(outcome)[0] == "no-room"
-    assert [notice.rule.id for notice in outcome.notices] == ["no-weights"]
+    (notice,) = outcome.notices
+    assert [(hit.rule.id, hit.line.number) for hit in notice.evidence] == [
+        ("no-weights", 2),
+        ("no-weights", 4),
+    ]
     assert outcome.context.attempts == 3
 
 

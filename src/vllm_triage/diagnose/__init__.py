@@ -29,10 +29,14 @@ def diagnose(log: Log, hits: Sequence[Hit], nearest: Nearest) -> Outcome:
 
 
 def _earlier(outcomes: Sequence[Outcome], last: Outcome) -> list[Finding]:
-    """The causes of the other starts that failed, each once, the first first."""
+    """The causes of the other starts that failed, in the order of their first, with a line of each start."""
     known = {finding.rule.id for finding in (*last.findings, *last.notices)}
     causes: dict[str, Finding] = {}
     for outcome in outcomes:
-        if outcome is not last and outcome.findings and outcome.findings[0].rule.id not in known:
-            causes.setdefault(outcome.findings[0].rule.id, outcome.findings[0])
+        if outcome is last or not outcome.findings or outcome.findings[0].rule.id in known:
+            continue
+        cause = outcome.findings[0]
+        if same := causes.get(cause.rule.id):
+            cause = replace(same, evidence=(*same.evidence, cause.evidence[0]))
+        causes[cause.rule.id] = cause
     return list(causes.values())

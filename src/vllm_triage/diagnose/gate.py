@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vllm_triage.log.attempts import SERVING
+from vllm_triage.log.attempts import SERVING, SHUTDOWN
 from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 
 # What ends a server that was ready. Everything else was answered, retried or survived.
@@ -78,8 +78,6 @@ def _ready_at(lines: Sequence[Line], attempt: Attempt) -> int | None:
 
 
 def _stop_at(lines: Sequence[Line], ready: int) -> int | None:
-    from vllm_triage.log.attempts import SHUTDOWN
-
     return next(
         (
             line.index
