@@ -93,6 +93,12 @@ def _other_causes(report: Report, cause: Diagnosis, width: int) -> list[Row]:
 def _more(report: Report, cause: Diagnosis, width: int) -> list[Row]:
     starts = report.context.attempts
     again = [f"This is the last of {starts} starts in the log."] if starts > 1 else []
+    if again and report.notices:
+        first = report.notices[0]
+        times = f" {len(first.evidence)} times" if len(first.evidence) > 1 else ""
+        again = [
+            f"The last of {starts} starts; before it{times} {first.rule}, line {first.evidence[0].line}."
+        ]
     rows = prose(" ".join([*again, RETRY[cause.retry]]), width, "faint", most=2)
     return [*rows, Row(f"More: vllm-triage explain {cause.rule}", "faint")]
 
