@@ -20,7 +20,9 @@ READY = re.compile(
     r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
 )
 SERVING = re.compile(
-    r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |\" 200(?: OK|$)|HTTP/1\.[01]\" 200|Processed prompts: "
+    r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |HTTP/1\.[01]\" 200|Processed prompts: "
+    # An answer that is no success is an answer, too, but a 500 can come from a server whose engine is dead.
+    r"|^\S{1,60} - \"(?:GET|POST|PUT|DELETE|HEAD|OPTIONS) /\S{0,200} HTTP/[\d.]+\" [1-4]\d\d"
 )
 # What an orderly end begins with; everything after it belongs to the end.
 SHUTDOWN = re.compile(
