@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vllm_triage.log.prefix import split_prefix
+from vllm_triage.log.prefix import split_prefix, split_records
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,25 @@ def test_prose_is_left_alone(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read_and_its_end_survives(text: str) -> None:
     assert text.rstrip().endswith(split_prefix(text).text)
+
+
+STAMP = "INFO 11-20 10:00:00 [core.py:48] "
+
+
+@pytest.mark.parametrize(
+    ("raw", "parts"),
+    [
+        (f"(A pid=1) (B pid=2) {STAMP}one{STAMP}two", [f"(A pid=1) {STAMP}one", f"(B pid=2) {STAMP}two"]),
+        (f"{STAMP}one{STAMP}two", [f"{STAMP}one", f"{STAMP}two"]),
+        (f"{STAMP}one(B pid=2) {STAMP}two", [f"{STAMP}one", f"(B pid=2) {STAMP}two"]),
+        (
+            f"shards:  97%|#| 1/2 [00:00](B pid=2) {STAMP}two",
+            ["shards:  97%|#| 1/2 [00:00]", f"(B pid=2) {STAMP}two"],
+        ),
+        (f"(A pid=1) (A pid=1) {STAMP}one", [f"(A pid=1) (A pid=1) {STAMP}one"]),
+        (f"node{STAMP}one", [f"node{STAMP}one"]),
+        ("no record at all", ["no record at all"]),
+    ],
+)
+def test_records_that_share_a_line_are_parted(raw: str, parts: list[str]) -> None:
+    assert split_records(raw) == parts

@@ -11,7 +11,7 @@ from vllm_triage.log.attempts import split_attempts
 from vllm_triage.log.attribution import attribute
 from vllm_triage.log.blocks import BlockReader, chains
 from vllm_triage.log.phases import markers
-from vllm_triage.log.prefix import split_prefix
+from vllm_triage.log.prefix import split_prefix, split_records
 from vllm_triage.model import ErrorBlock, Line, LineKind, Log, Region
 
 __all__ = ["chains", "parse"]
@@ -37,7 +37,7 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
     stamped = False
     for region in regions:
         before = len(lines)
-        for number, raw in region:
+        for number, raw in ((number, part) for number, text in region for part in split_records(text)):
             prefix = split_prefix(raw)
             stamped = stamped or prefix.writer == "vllm"
             kind: LineKind = (

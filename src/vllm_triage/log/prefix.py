@@ -15,6 +15,10 @@ _VLLM = re.compile(
     r"(?:[^\s()]{0,40}?|\[[^\]]{1,40}\] ?)(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) "
     r"(?P<stamp>\d\d-\d\d \d\d:\d\d:\d\d) \[?(?P<origin>[\w./\-]{1,120}:\d+)\] ?"
 )
+# A record that begins in the middle of a line: two processes, or a progress bar, share a pipe.
+_RECORD = re.compile(
+    r"(?:\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?)?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./\-]{1,120}:\d+\]"
+)
 _OTHERS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -38,6 +42,8 @@ _OTHERS = tuple(
         r"(?:\[[\d\- :.]{8,40}\] )?(?P<origin>[\w.\-]{1,80}:\d+(?::\d+)? \[-?\d+\](?: [\w./]{1,80}:\d+)?) NCCL (?P<level>INFO|WARN|TRACE|VERSION) ?",
     )
 )
+_ONE_PREFIX = re.compile(r"\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?")
+_PREFIXES = re.compile(rf"(?:{_ONE_PREFIX.pattern}){{1,3}}")
 _RANK = re.compile(r"\[(?P<rank>rank\d+)\]: ?")
 _WARNING = re.compile(r"\S{1,300}\.py:\d+: (?P<kind>\w{0,40}Warning): ")
 _LEVELS = {
@@ -66,6 +72,26 @@ class Prefix:
     origin: str = ""
     stamp: str = ""
     writer: str = ""
+
+
+def split_records(raw: str) -> list[str]:
+    """The parts of a line into which two writers wrote at once; most lines are one part.
+
+    Of `(A pid=1) (B pid=2) INFO ... one INFO ... two` the first record is A's and the second B's.
+    """
+    starts = [match.start() for match in _RECORD.finditer(raw)]
+    if len(starts) < 2 and not (starts and "%|" in raw[: starts[0]]):
+        return [raw]
+    prefixes = _PREFIXES.match(raw)
+    owners = _ONE_PREFIX.findall(prefixes[0]) if prefixes else []
+    head = raw[prefixes.end() : starts[0]] if prefixes and prefixes.end() <= starts[0] else raw[: starts[0]]
+    parts = [raw[start:end] for start, end in zip(starts, [*starts[1:], len(raw)], strict=True)]
+    if head.strip() and "%|" in head:
+        return [head, *parts]
+    if len(owners) == len(parts) == 2:
+        bare = [_ONE_PREFIX.sub("", part) for part in parts]
+        return [owner + part for owner, part in zip(owners, bare, strict=True)]
+    return [raw[: starts[1]], *parts[1:]]
 
 
 def split_prefix(raw: str) -> Prefix:
