@@ -215,3 +215,9 @@ def test_a_failure_of_the_environment_dump_is_not_that_of_the_server(judge: Judg
     dump = 'Traceback (most recent call last):\n  File "/app/collect_env.py", line 7, in main\nImportError: no weights found'
 
     assert rules(judge(log(dump, core("ValueError: no room left"))))[0] == "no-room"
+
+
+def test_the_end_of_a_server_whose_beginning_is_cut_off_is_no_failure(judge: Judge) -> None:
+    outcome = judge("\n".join(["INFO:     Shutting down", core("ValueError: no room left"), WRAPPER]))
+
+    assert (outcome.verdict, outcome.findings) == ("healthy", ())

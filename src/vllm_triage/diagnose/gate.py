@@ -16,6 +16,10 @@ _FATAL = re.compile(
     r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
     r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
+# What uvicorn says at the end of a server that had been up.
+_ORDERLY_END = re.compile(
+    r"Shutting down$|Shutting down FastAPI HTTP server|Waiting for (?:background tasks|connections) to c"
+)
 _LAST_LINES = 8
 
 
@@ -47,7 +51,11 @@ def stage(
             (b.lines[0].index for b in serious if b.name not in {"KeyboardInterrupt", "SystemExit"}), None
         )
         # The API server ends its engine with a signal, too, when it fails itself and says so at its end.
-        by_parent = told is not None and told.role in {Role.ENGINE, Role.WORKER} and first is not None
+        by_parent = told is not None and first is not None and _speaks_of_engine(told)
+        ended = next((line.index for line in lines if _ORDERLY_END.match(line.text.strip())), None)
+        if ended is not None and (first is None or ended < first) and not _bind_failed(lines):
+            # The beginning is cut off: a server that ends in order had been ready.
+            return Stage("served", attempt.start, ended)
         if told is not None and not by_parent and (first is None or told.index <= first):
             return Stage("stopped", attempt.start, attempt.end, told)
         return Stage("starting", attempt.start, attempt.end)
@@ -69,6 +77,14 @@ def stage(
     if fatal or stamped or (closing and not _alive_after(lines, closing[-1])):
         return Stage("serving", ready + 1, end)
     return Stage("served", ready + 1, end)
+
+
+def _speaks_of_engine(line: Line) -> bool:
+    return line.role in {Role.ENGINE, Role.WORKER} or "EngineCore" in line.text
+
+
+def _bind_failed(lines: Sequence[Line]) -> bool:
+    return any("error while attempting to bind on address" in line.text for line in lines)
 
 
 def _ready_at(lines: Sequence[Line], attempt: Attempt) -> int | None:
