@@ -160,3 +160,15 @@ def test_a_near_miss_is_no_rewording() -> None:
     )  # fmt: skip
 
     assert Matcher(Catalog({"demo": rule}, "test")).hits(parse([[(1, near)]], 1)) == []
+
+
+def test_the_hits_of_one_start_do_not_use_up_those_of_the_next() -> None:
+    banner = "INFO 11-20 10:00:00 [api_server.py:1] vLLM API server version 0.11.0"
+    storm = "\n".join(
+        [banner, *["ValueError: out of room at 7 GiB"] * 500, banner, "ValueError: out of room at 8 GiB"]
+    )
+
+    hits = find(storm, **WORDS)
+
+    assert hits[-1].fields == {"gib": "8"}
+    assert len(hits) < 500

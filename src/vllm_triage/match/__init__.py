@@ -18,7 +18,7 @@ from vllm_triage.scan import LiteralIndex
 
 __all__ = ["Matcher", "normalise"]
 
-# Time one pattern may take on one line, in seconds, and hits of one signature that are kept.
+# Time one pattern may take on one line, in seconds, and hits of one signature that are kept of a start.
 _TIMEOUT = 0.05
 _MAX_HITS = 200
 
@@ -55,10 +55,15 @@ class Matcher:
     def _by_words(self, log: Log, scene: _Scene) -> Iterator[Hit]:
         lines = [line for line in log if line.kind != "aside"]
         texts = [normalise(line.text) for line in lines]
+        starts = {attempt.start for attempt in log.attempts}
         counts: Counter[int] = Counter()
         candidates = self.literals.lines_with(texts)
         for row in sorted(candidates):
             line, text = lines[row], texts[row]
+            if any(start <= line.index for start in starts):
+                # Each start has hits of its own, or a long crash loop would use them up.
+                starts = {start for start in starts if start > line.index}
+                counts.clear()
             for at in sorted({at for literal in candidates[row] for at in self._owners[literal]}):
                 rule, signature = self._patterns[at]
                 if counts[at] >= _MAX_HITS or not scene.holds(signature, line):
