@@ -11,7 +11,7 @@ from vllm_triage.log import parse
 from vllm_triage.model import Log
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def read() -> Callable[[str], Log]:
     def read_text(text: str) -> Log:
         lines = list(enumerate(dedent(text).strip("\n").split("\n"), start=1))

@@ -56,3 +56,15 @@ def test_a_supervisor_s_notice_begins_a_start(read: Read) -> None:
     notice = "vllm.service: Scheduled restart job, restart counter is at 2."
 
     assert len(read("\n".join([FAILURE, notice, FAILURE])).attempts) == 2
+
+
+def test_an_early_message_with_a_clock_gone_back_begins_a_start(read: Read) -> None:
+    early = "INFO 11-20 09:00:00 [__init__.py:216] Automatically detected platform cuda."
+
+    assert [attempt.start for attempt in read("\n".join([FAILURE, early, FAILURE])).attempts] == [0, 1]
+
+
+def test_a_clock_gone_back_alone_begins_nothing(read: Read) -> None:
+    other_host = "ERROR 11-20 09:00:00 [core.py:708] RuntimeError: peer is gone"
+
+    assert len(read("\n".join([ARGS, FAILURE, other_host, FAILURE])).attempts) == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vllm_triage.log import chains
 from vllm_triage.model import Log
@@ -212,3 +215,36 @@ def test_a_traceback_without_its_source_lines_ends_with_its_exception(read: Read
         ("AssertionError", 2),
         ("Exception", 1),
     ]
+
+
+@given(order=st.lists(st.booleans(), min_size=12, max_size=12))
+def test_raw_tracebacks_written_into_each_other_show_both_exceptions(
+    read: Read, order: Sequence[bool]
+) -> None:
+    """Two processes without a prefix share a pipe; frames may mix, exceptions must not be lost."""
+    one = [
+        "Traceback (most recent call last):",
+        '  File "a.py", line 1, in load',
+        "    read(x)",
+        "KeyError: 'w2'",
+    ]
+    two = [
+        "Traceback (most recent call last):",
+        '  File "b.py", line 7, in main',
+        "    wait(engine)",
+        "RuntimeError: Engine core initialization failed.",
+    ]
+    mixed: list[str] = []
+    for takes_one in order:
+        source = (one if takes_one else two) or one or two
+        mixed += source[:1]
+        del source[:1]
+    mixed += one + two
+
+    blocks = read("\n".join(mixed)).blocks
+
+    assert {(block.type, block.message) for block in blocks} == {
+        ("KeyError", "'w2'"),
+        ("RuntimeError", "Engine core initialization failed."),
+    }
+    assert len({block.chain for block in blocks}) == 2

@@ -16,6 +16,11 @@ _RESTART = re.compile(
     r"|\S{1,60} exited with code \d+ \(restarting\)"
 )
 _ENGINE_START = re.compile(r"Initializing an? (?:V\d )?LLM engine")
+# Said early in every process. Alone it begins nothing; with a clock that went back it does. (A clock that
+# goes back proves little by itself: the dates of a log made anonymous do, and so do ranks on other hosts.)
+_EARLY = re.compile(
+    r"Automatically detected platform |Initializing an? (?:V\d )?LLM engine|Resolved architecture: "
+)
 READY = re.compile(
     r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
 )
@@ -36,17 +41,26 @@ SHUTDOWN = re.compile(
 def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple[Attempt, ...]:
     """Cut where a start begins, once the part before it has failed or become ready.
 
-    A start begins with vLLM's banner or options, with a supervisor's notice, or with an API server of
-    another pid. These repeat within one start, which is why none of them alone cuts anything.
+    A start begins with vLLM's banner or options, with a supervisor's notice, with an API server of
+    another pid, or with an early message and a clock that has gone back. These repeat within one
+    start, which is why none of them alone cuts anything.
     """
     failures = {block.lines[0].index for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}}
     has_banner = any(_START.search(line.text[:200]) for line in lines if line.level in {"INFO", ""})
     marker = _START if has_banner else _ENGINE_START
     cuts, over = [0], False
     successors = _successors(lines)
+    clock = ""
     for line in lines:
         head = line.text[:200]
-        if marker.search(head) or line.index in successors or _RESTART.search(head):
+        went_back = len(line.stamp) == len(clock) and line.stamp < clock
+        clock = line.stamp if line.origin and line.stamp else clock
+        if (
+            marker.search(head)
+            or line.index in successors
+            or _RESTART.search(head)
+            or (went_back and _EARLY.search(head))
+        ):
             if over:
                 cuts.append(line.index)
             over = False
