@@ -46,9 +46,11 @@ schema: $(READY) ## Write the JSON Schema of the report
 picture: $(READY) ## Draw docs/diagnosis.svg from the tool's own output
 	$(BIN)/python docs/picture.py $(DEMO) docs/diagnosis.svg
 
-docs: $(READY) ## Write docs/rules.md from the catalog
+docs: $(READY) ## Write docs/rules.md from the catalog, docs/probes.md from the checks
 	$(BIN)/python docs/rules_table.py > docs/rules.md.new
 	mv docs/rules.md.new docs/rules.md
+	$(BIN)/python docs/probes_table.py > docs/probes.md.new
+	mv docs/probes.md.new docs/probes.md
 
 build: $(READY) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --outdir dist

@@ -143,6 +143,16 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What the machine says about a finding, with the figures behind it."""
+
+    check: str
+    outcome: Literal["confirms", "refutes", "unknown"]
+    detail: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One rule as an answer, with what speaks for it; `evidence[0]` holds the root line."""
 
@@ -150,6 +160,16 @@ class Finding:
     confidence: float
     evidence: tuple[Hit, ...]
     fields: dict[str, int | float | str]
+    checks: tuple[CheckResult, ...] = ()
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the machine speaks against it; one check is enough."""
+        return any(check.outcome == "refutes" for check in self.checks)
+
+    @property
+    def confirmed(self) -> bool:
+        return not self.refuted and any(check.outcome == "confirms" for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +199,15 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Probing:
+    """Whether the machine was asked, why not, and which parts of it did not answer (by name, with the reason)."""
+
+    ran: bool = False
+    reason: str | None = None
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Everything diagnosed about a log."""
 
@@ -192,3 +221,4 @@ class Outcome:
     nearest: tuple[tuple[str, float], ...] = ()
     losses: tuple[Loss, ...] = ()
     context: Context = Context()
+    probing: Probing = Probing()

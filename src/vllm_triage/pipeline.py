@@ -1,8 +1,9 @@
-"""The whole way of a log on one page: scan, log, match, diagnose, report."""
+"""The whole way of a log on one page: scan, log, match, diagnose, probes, report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +14,11 @@ from vllm_triage.diagnose import diagnose
 from vllm_triage.diagnose.files import first_failure
 from vllm_triage.log import parse
 from vllm_triage.match import Matcher
-from vllm_triage.model import Log, Outcome
+from vllm_triage.model import Log, Outcome, Probing
 from vllm_triage.scan import Scan, Scanner
 
 if TYPE_CHECKING:
+    from vllm_triage.probes.facts import Facts
     from vllm_triage.report import Report
 
 Source = str | bytes | Path | Iterable[str] | Iterable[Path]
@@ -28,16 +30,24 @@ class Triager:
 
     Args:
         rules: Folders or files with rules of your own; one with a built-in id replaces it.
-        probes: Whether the machine may be asked to confirm or refute. The log may come from another one.
+        probes: Whether this machine is asked to confirm or refute. The log may come from another one.
+        facts: What another machine said (`vllm-triage collect`), asked instead of this one.
         max_lines: Lines kept of a log: its head, its tail and the regions around what matters.
 
     Raises:
         CatalogError: A rule file is broken; the message lists every problem with file, line and key.
     """
 
-    def __init__(self, rules: Sequence[Path] = (), probes: bool = False, max_lines: int = 20_000) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Path] = (),
+        probes: bool = False,
+        max_lines: int = 20_000,
+        facts: Facts | None = None,
+    ) -> None:
         self.catalog: Catalog = load_catalog([Path(folder) for folder in rules])
         self.probes = probes
+        self.facts = facts
         self.max_lines = max_lines
         self._matcher = Matcher(self.catalog)
 
@@ -51,6 +61,9 @@ class Triager:
 
     def outcome(self, source: Source) -> tuple[Outcome, Log]:
         """What `triage` bases its report on, with the hits that lost and why."""
+        return self._probed(*self._judged(source))
+
+    def _judged(self, source: Source) -> tuple[Outcome, Log]:
         if isinstance(source, (str, bytes, Path)):
             return self._outcome(self._scan(source))
         # Lines may come from an endless stream: only the first part is looked at.
@@ -69,7 +82,7 @@ class Triager:
         return Scanner(self._matcher.literals, self.max_lines)
 
     def report_of(self, scan: Scan) -> Report:
-        return self._report(*self._outcome(scan))
+        return self._report(*self._probed(*self._outcome(scan)))
 
     def _scan(self, source: str | bytes | Path | Iterable[str]) -> Scan:
         scanner = self.scanner()
@@ -80,6 +93,17 @@ class Triager:
     def _outcome(self, scan: Scan, name: str = "") -> tuple[Outcome, Log]:
         log = parse(scan.regions, scan.total_lines, name)
         return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
+
+    def _probed(self, outcome: Outcome, log: Log) -> tuple[Outcome, Log]:
+        if outcome.verdict != "failed" or not outcome.findings:
+            return replace(outcome, probing=Probing(reason="there is no diagnosis to check")), log
+        if self.facts is None and not self.probes:
+            return replace(outcome, probing=Probing(reason="the log may come from another machine")), log
+        from vllm_triage.probes.collect import collect
+        from vllm_triage.probes.confirm import confirm
+        from vllm_triage.probes.subject import of_failure
+
+        return confirm(outcome, self.facts or collect(of_failure(outcome, log))), log
 
     def _report(self, outcome: Outcome, log: Log) -> Report:
         from vllm_triage.report.build import build

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.builders import FIELDS, KV_CACHE, PROOF, make_finding
 from vllm_triage.catalog.rule import Rule, Signature
-from vllm_triage.model import Context, ErrorBlock, Frame, Hit, Line
-from vllm_triage.report import Check, Report
+from vllm_triage.model import CheckResult, Context, ErrorBlock, Frame, Hit, Line
+from vllm_triage.report import Report
 from vllm_triage.report.build import status_of
 from vllm_triage.report.schema import schema
 
@@ -65,9 +65,9 @@ def test_without_its_fields_the_title_stands_alone(report_of: Make) -> None:
 def test_the_status_follows_from_confidence_and_checks(
     confidence: float, outcomes: list[str], status: str
 ) -> None:
-    checks = [Check(check="c", outcome=outcome, detail="") for outcome in outcomes]  # type: ignore[arg-type]
+    checks = tuple(CheckResult("c", outcome, "") for outcome in outcomes)  # type: ignore[arg-type]
 
-    assert status_of(confidence, checks) == status
+    assert status_of(replace(make_finding(), confidence=confidence, checks=checks)) == status
 
 
 def test_a_refuted_diagnosis_is_no_cause(failed: Report) -> None:

@@ -8,7 +8,7 @@ from vllm_triage.report import Report
 from vllm_triage.report.schema import PATH, schema
 
 CONTRACT = {
-    "Report": "schema_version tool_version catalog_version verdict provisional diagnoses notices consequences root_error missing context",
+    "Report": "schema_version tool_version catalog_version verdict provisional diagnoses notices consequences root_error missing context probes",
     "Diagnosis": "rule family title summary confidence status evidence fields checks remedies retry references",
     "Notice": "rule family title summary confidence status evidence fields checks retry references",
     "Evidence": "source line text process signature",
@@ -18,6 +18,7 @@ CONTRACT = {
     "RootError": "type message process line frames chain",
     "Frame": "file line function",
     "Context": "vllm_version engine model device args memory phase attempts timeline",
+    "Probes": "ran reason problems",
     "PhaseTime": "phase seconds line",
 }
 

@@ -11,7 +11,7 @@ from vllm_triage.cli.status import INTERRUPTED, OUR_ERROR, READER_GONE, USAGE
 
 __all__ = ["COMMANDS", "USAGE", "main"]
 
-COMMANDS = ("explain", "rules")
+COMMANDS = ("collect", "doctor", "explain", "preflight", "rules")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,6 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except Exception as error:
+        from vllm_triage.cli.inputs import InputError
+
+        if isinstance(error, InputError):
+            print(f"vllm-triage: {error}", file=sys.stderr)
+            return USAGE
         return _our_error(error, debug="--debug" in words)
 
 

@@ -93,6 +93,7 @@ def _list(args: argparse.Namespace) -> int:
 def _lint(args: argparse.Namespace) -> int:
     from vllm_triage.catalog import CatalogError, builtin_catalog
     from vllm_triage.catalog.lint import Surroundings, lint
+    from vllm_triage.probes.checks import CHECKS
     from vllm_triage.remedy.derive import FUNCTIONS
 
     if missing := _missing(args.paths):
@@ -103,7 +104,7 @@ def _lint(args: argparse.Namespace) -> int:
         ids |= builtin_catalog().rules.keys()
     except CatalogError as error:
         problems += error.problems if args.paths else ()
-    around = Surroundings(rule_ids=ids, functions=FUNCTIONS, checks=(), lines=_lines)
+    around = Surroundings(rule_ids=ids, functions=FUNCTIONS, checks=CHECKS, lines=_lines)
     return _tell([*problems, *lint(rules, around)], f"{_count(len(rules), 'rule')}, nothing to mend")
 
 

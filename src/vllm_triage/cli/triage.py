@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -31,6 +31,7 @@ Name the root cause of a failed vLLM start, with the line that proves it and the
 
   vllm serve MODEL 2>&1 | vllm-triage     pass the log through, report at the end
   vllm-triage crash.log                   a file, several files of one failure, a folder, a .gz, or - for standard input
+  vllm-triage doctor | preflight -- vllm serve MODEL ...   this host, before a start
   vllm-triage explain ID                  what a rule means and what to do
   vllm-triage rules list|test|lint|new    the catalog of rules"""
 _EPILOG = """\
@@ -61,6 +62,16 @@ def parser() -> argparse.ArgumentParser:
         "--echo",
         action=argparse.BooleanOptionalAction,
         help="pass standard input through (default in a pipe with a text report)",
+    )
+    made.add_argument(
+        "--probe",
+        action=argparse.BooleanOptionalAction,
+        help="ask this machine to confirm or refute (the log must be from here)",
+    )
+    made.add_argument(
+        "--facts",
+        metavar="FILE",
+        help="ask what `vllm-triage collect` (or vLLM's collect-env) wrote on the host that failed",
     )
     add_rules_option(made)
     made.add_argument("--version", action="version", version=f"vllm-triage {__version__}")
@@ -143,9 +154,11 @@ class _Reading:
 
 
 def _triager(args: argparse.Namespace) -> Triager:
+    from vllm_triage.cli.facts import facts_of_file
     from vllm_triage.pipeline import Triager
 
-    return with_packs(Triager, args.rules)
+    facts = facts_of_file(args.facts) if args.facts else None
+    return with_packs(partial(Triager, probes=bool(args.probe), facts=facts), args.rules)
 
 
 def _answer(triager: Triager, source: Source, debug: bool) -> Answer:

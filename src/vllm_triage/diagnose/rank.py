@@ -15,6 +15,7 @@ _CONFIDENCE = (0.92, 0.75, 0.45, 0.5)
 # A line that needs an explanation from the catalog to count at all is worth less than an exception.
 _KIND_COST = {"plain": 0.3, "error": 0.2, "warning": 0.35, "info": 0.45}
 _UNEXPLAINED = 0.5
+_REFUTED = 0.1
 _MAX_FINDINGS = 4
 _MAX_EVIDENCE = 10
 
@@ -67,6 +68,25 @@ def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
             losses.append(Loss(ranked[0][0], f"{hits[0].rule.id} wins over it"))
             ranked.insert(0, ranked.pop(at))
     return [_finding(hits, place) for place, hits in enumerate(ranked[:_MAX_FINDINGS])], losses
+
+
+def settle(ranked: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Rank once more, with what the machine says: a refuted finding stands last, a confirmed one moves up.
+
+    It moves past those that are less sure than it has become; without checks nothing moves.
+    """
+    standing: list[Finding] = []
+    for finding in ranked:
+        if finding.refuted:
+            continue
+        at = len(standing)
+        if finding.confirmed:
+            finding = replace(finding, confidence=round((1 + finding.confidence) / 2, 3))
+            while at and not standing[at - 1].confirmed and standing[at - 1].confidence < finding.confidence:
+                at -= 1
+        standing.insert(at, finding)
+    refuted = (replace(f, confidence=min(f.confidence, _REFUTED)) for f in ranked if f.refuted)
+    return (*standing, *refuted)
 
 
 def _finding(hits: Sequence[Hit], place: int) -> Finding:

@@ -7,8 +7,9 @@ from typing import Any
 
 from vllm_triage import __version__
 from vllm_triage.catalog.rule import Catalog, Rule
+from vllm_triage.diagnose.values import values_of
+from vllm_triage.model import CheckResult, ErrorBlock, Finding, Hit, Line, Log, Outcome, Probing
 from vllm_triage.model import Context as LogContext
-from vllm_triage.model import ErrorBlock, Finding, Hit, Line, Log, Outcome
 from vllm_triage.redact import redact, redact_data
 from vllm_triage.remedy import MissingFieldError, fill, fill_remedies
 from vllm_triage.report.model import (
@@ -21,6 +22,7 @@ from vllm_triage.report.model import (
     Frame,
     Notice,
     PhaseTime,
+    Probes,
     Report,
     RootError,
     Status,
@@ -35,68 +37,68 @@ _MAX_EVIDENCE = 10
 
 def build(outcome: Outcome, log: Log, catalog: Catalog) -> Report:
     """The report on one log. Raises nothing, whatever the log holds."""
-    diagnoses = [_diagnosis(finding, outcome.context) for finding in outcome.findings]
     missing = outcome.missing if log.total_lines else _EMPTY
     return Report(
         tool_version=__version__,
         catalog_version=catalog.version,
         verdict=outcome.verdict,
-        diagnoses=tuple(sorted(diagnoses, key=lambda diagnosis: diagnosis.status == "refuted")),
+        diagnoses=tuple(_diagnosis(finding, outcome.context) for finding in outcome.findings),
         notices=tuple(Notice(**_common(finding, outcome.context)) for finding in outcome.notices),
         consequences=_consequences(outcome.consequences),
         root_error=_root_error(outcome.root, outcome.chain) if outcome.root else None,
         missing=_safe(missing) if missing else None,
         context=_context(outcome.context),
+        probes=_probing(outcome.probing),
         nearest=tuple(rule for rule, _ in outcome.nearest),
     )
 
 
-def status_of(confidence: float, checks: Sequence[Check]) -> Status:
-    """What a confidence and the checks of a diagnosis come to; one check that refutes is enough."""
-    outcomes = {check.outcome for check in checks}
-    if "refutes" in outcomes:
+def status_of(finding: Finding) -> Status:
+    """What a confidence and the checks of a finding come to."""
+    if finding.refuted:
         return "refuted"
-    if "confirms" in outcomes:
+    if finding.confirmed:
         return "confirmed"
-    return "likely" if confidence >= LIKELY else "possible"
+    return "likely" if finding.confidence >= LIKELY else "possible"
 
 
 def _diagnosis(finding: Finding, context: LogContext) -> Diagnosis:
-    values = _values(finding, context)
+    values = values_of(finding, context)
     return Diagnosis(**_common(finding, context), remedies=fill_remedies(finding.rule, values, context))
 
 
 def _common(finding: Finding, context: LogContext) -> dict[str, Any]:
-    rule, checks = finding.rule, ()
+    rule = finding.rule
     return {
         "rule": rule.id,
         "family": rule.family,
         "title": redact(rule.title),
-        "summary": _summary(rule, _values(finding, context)),
+        "summary": _summary(rule, values_of(finding, context)),
         "confidence": round(finding.confidence, 3),
-        "status": status_of(finding.confidence, checks),
+        "status": status_of(finding),
         "evidence": _evidence(finding.evidence),
         "fields": redact_data(finding.fields),
-        "checks": checks,
+        "checks": tuple(map(_check, finding.checks)),
         "retry": rule.retry,
         "references": rule.references,
     }
 
 
-def _values(finding: Finding, context: LogContext) -> dict[str, int | float | str]:
-    """What templates may use: the rule's fields, and names that are the same for every rule."""
-    first = finding.evidence[0].line if finding.evidence else None
-    common = {
-        "model": context.model,
-        "vllm_version": context.vllm_version,
-        "host": context.args.get("host"),
-        "port": context.args.get("port"),
-        "process": first.process if first else None,
-        "pid": first.pid if first else None,
-    }
-    return {
-        name: value for name, value in common.items() if isinstance(value, (str, int)) and value != ""
-    } | finding.fields
+def _check(result: CheckResult) -> Check:
+    return Check(
+        check=result.check,
+        outcome=result.outcome,
+        detail=redact(result.detail),
+        facts=redact_data(result.facts),
+    )
+
+
+def _probing(probing: Probing) -> Probes:
+    return Probes(
+        ran=probing.ran,
+        reason=probing.reason,
+        problems={name: redact(reason) for name, reason in probing.problems.items()},
+    )
 
 
 def _summary(rule: Rule, values: Mapping[str, int | float | str]) -> str | None:

@@ -83,5 +83,11 @@ def _context(report: Report, width: int) -> list[Row]:
     for part in about.timeline:
         took = f", {part.seconds:g} s" if part.seconds is not None else ""
         rows.append(Row(f"  {part.phase} from line {part.line}{took}", "faint"))
+    asked = report.probes
+    rows += prose(
+        f"machine: {'asked' if asked.ran else f'not asked: {asked.reason}'}", width, "faint", indent="  "
+    )
+    for name, reason in asked.problems.items():
+        rows += prose(f"{name}: {reason}", width, "faint", indent="    ")
     rows.append(Row(f"  vllm-triage {report.tool_version}, catalog {report.catalog_version}", "faint"))
     return rows

@@ -139,6 +139,14 @@ class Context(_Frozen):
     timeline: tuple[PhaseTime, ...] = ()
 
 
+class Probes(_Frozen):
+    """Whether the machine was asked to confirm or refute."""
+
+    ran: bool = False
+    reason: str | None = Field(default=None, description="why it was not asked")
+    problems: dict[str, str] = Field(default={}, description="parts that did not answer, and why")
+
+
 class Report(_Frozen):
     """The answer to one log."""
 
@@ -157,6 +165,7 @@ class Report(_Frozen):
         default=None, description="which part of the log is not there, and how to get it"
     )
     context: Context = Context()
+    probes: Probes = Probes()
     # For the reader of the terminal view; a program asks for a cause or none.
     nearest: tuple[str, ...] = Field(default=(), exclude=True)
 

@@ -53,7 +53,8 @@ def _cause(report: Report, cause: Diagnosis, width: int, bar: str) -> list[Row]:
     if cause.summary:
         rows += prose(cause.summary, text_width, most=3) + _BLANK
     for check in cause.checks[:1]:
-        rows += prose(check.detail, text_width, most=1)
+        says = f"{check.outcome} it" if check.outcome != "unknown" else "does not tell"
+        rows += prose(f"This machine {says}: {check.detail}", text_width, most=2) + _BLANK
     others = _other_remedies(cause.remedies[1:], width) + _other_causes(report, cause, width)
     end = [*others, *_BLANK, *_more(report, cause, width)]
     if cause.remedies:
@@ -116,12 +117,17 @@ def _no_cause(report: Report, width: int, bar: str) -> list[Row]:
                 one_line(f"  raised at {frame.file}:{frame.line} in {frame.function}", width, "faint")
             )
         rows += _BLANK
+    for refuted in report.diagnoses[:2]:
+        against = next((check.detail for check in refuted.checks if check.outcome == "refutes"), "")
+        rows += prose(
+            f"It reads like {refuted.rule}, which this machine refutes: {against}", text_width, "title"
+        )
     for consequence in report.consequences[:3]:
         for evidence in consequence.evidence[:1]:
             rows += [Row(evidence_place(evidence), "place"), *quoted(evidence.text, width, bar, most=2)]
     if report.missing:
         rows += [*(_BLANK if report.consequences else []), *prose(report.missing, text_width, "good")]
-    if report.root_error:
+    if report.root_error and not report.diagnoses:
         rows += _unknown(report, text_width)
     return rows
 

@@ -79,6 +79,8 @@ def verdict(report: Report) -> str:
     if report.verdict == "inconclusive":
         phase = f", the last phase seen is {report.context.phase}" if report.context.phase else ""
         return f"inconclusive: no failure and no server that became ready{phase}"
+    if report.diagnoses:
+        return "failed, and this machine refutes what the error looks like"
     if report.root_error is None:
         return "failed, and the part of the log that holds the cause is missing"
     return "failed, and no rule knows the error"
