@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Literal
@@ -184,7 +184,8 @@ class Loss:
 class Context:
     """What the log tells about the start, whatever became of it.
 
-    `memory` holds figures by name: weights_gib, kv_cache_gib, graphs_gib, kv_cache_tokens.
+    `memory` holds figures by name: weights_gib, kv_cache_gib, graphs_gib, kv_cache_tokens. `argv` is the
+    command line as it was typed, where the process that writes the log is known.
     """
 
     vllm_version: str | None = None
@@ -196,6 +197,35 @@ class Context:
     phase: Phase | None = None
     attempts: int = 1
     timeline: tuple[tuple[str, float | None, int], ...] = ()
+    argv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The process on this host that writes the log; `variables` hold its secrets and stay in memory."""
+
+    argv: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    folder: str | None = None
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is known of a process beside its log.
+
+    `status` is its exit status, -n if signal n ended it (as `subprocess` has it), None if it is not known;
+    `silent_s` are the seconds since it last wrote, None if it has ended.
+    """
+
+    status: int | None = None
+    silent_s: float | None = None
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the process; a shell or a container says 128 + n."""
+        if self.status is None or 0 <= self.status <= 128:
+            return None
+        return -self.status if self.status < 0 else self.status - 128
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from vllm_triage.catalog import Catalog, load_catalog
 from vllm_triage.diagnose import diagnose
+from vllm_triage.diagnose.ending import with_ending
 from vllm_triage.diagnose.files import first_failure
 from vllm_triage.log import parse
 from vllm_triage.match import Matcher
-from vllm_triage.model import Log, Outcome, Probing
+from vllm_triage.model import Ending, Log, Origin, Outcome, Probing
 from vllm_triage.scan import Scan, Scanner
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Triager:
         rules: Folders or files with rules of your own; one with a built-in id replaces it.
         probes: Whether this machine is asked to confirm or refute. The log may come from another one.
         facts: What another machine said (`vllm-triage collect`), asked instead of this one.
+        origin: The process on this machine that writes the log, if it is known.
         max_lines: Lines kept of a log: its head, its tail and the regions around what matters.
 
     Raises:
@@ -44,10 +46,12 @@ class Triager:
         probes: bool = False,
         max_lines: int = 20_000,
         facts: Facts | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.catalog: Catalog = load_catalog([Path(folder) for folder in rules])
         self.probes = probes
         self.facts = facts
+        self.origin = origin
         self.max_lines = max_lines
         self._matcher = Matcher(self.catalog)
 
@@ -81,8 +85,12 @@ class Triager:
     def scanner(self) -> Scanner:
         return Scanner(self._matcher.literals, self.max_lines)
 
-    def report_of(self, scan: Scan) -> Report:
-        return self._report(*self._probed(*self._outcome(scan)))
+    def report_of(self, scan: Scan, ending: Ending | None = None) -> Report:
+        """The report on a scan, and on what is known of the process beside its log."""
+        outcome, log = self._outcome(scan)
+        if ending is not None:
+            outcome = with_ending(outcome, log, ending, self.catalog.rules)
+        return self._report(*self._probed(outcome, log))
 
     def _scan(self, source: str | bytes | Path | Iterable[str]) -> Scan:
         scanner = self.scanner()
@@ -95,6 +103,8 @@ class Triager:
         return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
 
     def _probed(self, outcome: Outcome, log: Log) -> tuple[Outcome, Log]:
+        if self.origin is not None:
+            outcome = replace(outcome, context=replace(outcome.context, argv=self.origin.argv))
         if outcome.verdict != "failed" or not outcome.findings:
             return replace(outcome, probing=Probing(reason="there is no diagnosis to check")), log
         if self.facts is None and not self.probes:
@@ -103,7 +113,7 @@ class Triager:
         from vllm_triage.probes.confirm import confirm
         from vllm_triage.probes.subject import of_failure
 
-        return confirm(outcome, self.facts or collect(of_failure(outcome, log))), log
+        return confirm(outcome, self.facts or collect(of_failure(outcome, log, self.origin))), log
 
     def _report(self, outcome: Outcome, log: Log) -> Report:
         from vllm_triage.report.build import build
@@ -126,14 +136,19 @@ class Stream:
     @property
     def report(self) -> Report:
         """The report on what has come so far, provisional while the stream is open."""
+        return self.report_at(None)
+
+    def report_at(self, ending: Ending | None) -> Report:
+        """The same, with what is known of the process that writes."""
         if self._closed is not None:
             return self._closed
-        return self._triager.report_of(self._scanner.snapshot()).model_copy(update={"provisional": True})
+        report = self._triager.report_of(self._scanner.snapshot(), ending)
+        return report.model_copy(update={"provisional": True})
 
-    def close(self) -> Report:
-        """End the stream and return the final report."""
+    def close(self, ending: Ending | None = None) -> Report:
+        """End the stream and return the final report; `ending` is what is known beside the log."""
         if self._closed is None:
-            self._closed = self._triager.report_of(self._scanner.close())
+            self._closed = self._triager.report_of(self._scanner.close(), ending)
         return self._closed
 
     def __enter__(self) -> Stream:

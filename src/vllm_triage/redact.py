@@ -6,7 +6,7 @@ A repetition here is bounded or nothing follows it that could fail, so that the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -129,6 +129,20 @@ def redact_data(value: Any, name: str = "") -> Any:
     if isinstance(value, float) and isfinite(value):
         return value
     return redact(str(value))
+
+
+def redact_words(words: Sequence[str]) -> list[str]:
+    """The same for the words of a command line: the value of an option can stand in a word of its own."""
+    safe = []
+    name = ""
+    for word in words:
+        is_option = word.startswith("-")
+        safe.append(f"[redacted:{_kind(name)}]" if name and not is_option else redact(word))
+        bare = word.lstrip("-").replace("-", "_")
+        secret = is_option and "=" not in word and _WHOLE_NAME.fullmatch(bare)
+        # An option may have several values.
+        name = bare if secret else name if not is_option else ""
+    return safe
 
 
 def _mask(text: str) -> str:

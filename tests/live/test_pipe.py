@@ -31,7 +31,7 @@ def through(pieces: list[bytes], feed: Callable[[bytes], object]) -> bytes:
     for thread in threads:
         thread.start()
     try:
-        pump(source, sink, feed)
+        pump(source, [sink], feed)
     finally:
         os.close(sink)
         for thread in threads:
@@ -63,7 +63,7 @@ def test_each_piece_is_written_before_it_is_fed() -> None:
     os.write(into, b"line\n")
     os.close(into)
 
-    pump(source, sink, lambda piece: seen.append(os.read(out, 100)))
+    pump(source, [sink], lambda piece: seen.append(os.read(out, 100)))
 
     assert seen == [b"line\n"]
 
@@ -76,7 +76,7 @@ def test_a_closed_reader_ends_the_echo_and_not_the_feeding() -> None:
     os.close(into)
     fed: list[bytes] = []
 
-    pump(source, sink, fed.append)
+    pump(source, [sink], fed.append)
 
     assert fed == [b"line\n"]
 
@@ -95,7 +95,7 @@ def test_the_echo_goes_on_after_an_error_of_ours() -> None:
 
     os.write(into, b"one\n")
     with pytest.raises(ValueError, match="ours"):
-        pump(source, sink, fail)
+        pump(source, [sink], fail)
 
     assert calls == [b"one\n"]
     assert os.read(out, 100) == b"one\ntwo\n"
@@ -119,7 +119,7 @@ def test_a_sink_that_does_not_block_gets_everything() -> None:
     threads = [threading.Thread(target=write), threading.Thread(target=read)]
     for thread in threads:
         thread.start()
-    pump(source, sink, lambda piece: None)
+    pump(source, [sink], lambda piece: None)
     for thread in threads:
         thread.join()
 

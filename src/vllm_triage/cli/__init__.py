@@ -11,7 +11,7 @@ from vllm_triage.cli.status import INTERRUPTED, OUR_ERROR, READER_GONE, USAGE
 
 __all__ = ["COMMANDS", "USAGE", "main"]
 
-COMMANDS = ("collect", "doctor", "explain", "preflight", "rules")
+COMMANDS = ("collect", "doctor", "explain", "follow", "preflight", "rules", "run")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

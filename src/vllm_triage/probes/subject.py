@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from vllm_triage.model import Log, Outcome
+from vllm_triage.model import Log, Origin, Outcome
 from vllm_triage.probes.facts.packages import interpreter_of, site_packages_for, site_packages_of
 
 _DEFAULT_PORT = 8000
@@ -32,18 +32,16 @@ def of_command(model: str | None, port: int | None = None, interpreter: str | No
     return Subject(model=model, port=port or _DEFAULT_PORT, site_packages=_installed(interpreter))
 
 
-def of_failure(outcome: Outcome, log: Log, writer: int | None = None) -> Subject:
-    """What failed according to the log, and to the process `writer` that wrote it, if that is known."""
-    args = outcome.context.args
-    port = args.get("port")
-    interpreter, variables, folder = _process(writer) if writer else (None, dict(os.environ), None)
-    model = outcome.context.model
+def of_failure(outcome: Outcome, log: Log, origin: Origin | None = None) -> Subject:
+    """What failed according to the log, and to the process that wrote it, if that is known."""
+    port = outcome.context.args.get("port")
+    first = origin.argv[0] if origin and origin.argv else ""
     return Subject(
-        model=model,
-        folder=folder,
+        model=outcome.context.model,
+        folder=origin.folder if origin else None,
         port=port if isinstance(port, int) else _DEFAULT_PORT,
-        site_packages=_of_frames(log) or _installed(interpreter),
-        variables=variables,
+        site_packages=_of_frames(log) or _installed(first if "python" in os.path.basename(first) else None),
+        variables=origin.variables if origin else dict(os.environ),
     )
 
 
@@ -62,16 +60,3 @@ def _installed(interpreter: str | None) -> tuple[str, ...]:
         if sites := site_packages_for(candidate):
             return sites
     return ()
-
-
-def _process(pid: int) -> tuple[str | None, dict[str, str], str | None]:
-    """Interpreter, environment and working folder of a process; this one's where they can't be read."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        words = process.cmdline()
-        interpreter = words[0] if words and "python" in os.path.basename(words[0]) else None
-        return interpreter, process.environ(), process.cwd()
-    except psutil.Error:
-        return None, dict(os.environ), None

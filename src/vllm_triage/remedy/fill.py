@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from vllm_triage.catalog.rule import RemedySpec, Rule
 from vllm_triage.catalog.templates import names
 from vllm_triage.model import Context
-from vllm_triage.redact import redact, redact_data
+from vllm_triage.redact import redact
 from vllm_triage.remedy.derive import derive
 from vllm_triage.remedy.serve import Scalar, corrected_command
 from vllm_triage.remedy.templates import MissingFieldError, Value, fill
@@ -52,9 +52,7 @@ def fill_remedy(spec: RemedySpec, values: Mapping[str, Value], context: Context)
         return None
     taken_off = [name for name in spec.unset_args if name in given or not given]
     if set_args or taken_off or set_env or spec.unset_env:
-        command = command or corrected_command(
-            context.model, redact_data(context.args), set_args, spec.unset_args, set_env, spec.unset_env
-        )
+        command = command or corrected_command(context, set_args, spec.unset_args, set_env, spec.unset_env)
     elif spec.unset_args and not (steps or command):
         # It only takes off options that were not given.
         return None
@@ -94,7 +92,7 @@ def _sources(spec: RemedySpec, values: Mapping[str, Value], context: Context) ->
     for name in {name for template in templates for name in names(template)}:
         yield from _texts(values[name])
     if not spec.command:
-        yield from _texts(context.args)
+        yield from _texts(context.argv or context.args)
         yield context.model or ""
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from vllm_triage.model import Context
+from vllm_triage.redact import redact_data, redact_words
+from vllm_triage.remedy.apply import apply_args
 
 Scalar = str | int | float | bool
 
@@ -14,20 +19,29 @@ _MODEL_KEYS = ("model_tag", "model")
 
 
 def corrected_command(
-    model: str | None,
-    args: Mapping[str, Any],
+    context: Context,
     set_args: Mapping[str, Scalar],
     unset_args: tuple[str, ...],
     set_env: Mapping[str, str],
     unset_env: tuple[str, ...],
 ) -> str | None:
-    """One line for a POSIX shell, or None where the log does not tell the options.
+    """One line for a POSIX shell, or None where neither the log nor its process tell the options.
+
+    The command as it was typed where it is known; else one made of the options that vLLM echoes
+    (`non-default args`: snake case, no defaults).
 
     Args:
-        model: What is served.
-        args: The options by name as vLLM echoes them (`non-default args`): snake case, no defaults.
+        context: The start that failed.
         set_args, unset_args, set_env, unset_env: The changes, option names in kebab case.
     """
+    variables = [f"{name}={shlex.quote(value)}" for name, value in set_env.items()]
+    if unset_env:
+        variables = ["env", *(f"-u {shlex.quote(name)}" for name in unset_env), *variables]
+    typed = _as_typed(context.argv)
+    if typed:
+        parts = apply_args(redact_words(typed), set_args, unset_args, context.model)
+        return " ".join([*variables, shlex.join(parts)])
+    model, args = context.model, redact_data(context.args)
     if not model or not args:
         return None
     options = {name.replace("_", "-"): value for name, value in args.items() if name not in _MODEL_KEYS}
@@ -40,10 +54,17 @@ def corrected_command(
         if rendered is None:
             return None
         parts += rendered
-    variables = [f"{name}={shlex.quote(value)}" for name, value in set_env.items()]
-    if unset_env:
-        variables = ["env", *(f"-u {shlex.quote(name)}" for name in unset_env), *variables]
     return " ".join([*variables, shlex.join(parts)])
+
+
+def _as_typed(argv: Sequence[str]) -> list[str]:
+    """The words from `vllm` on: a script's process shows its interpreter before it."""
+    for at, word in enumerate(argv):
+        if os.path.basename(word) == "vllm":
+            return ["vllm", *argv[at + 1 :]]
+        if word == "-m" and argv[at + 1 : at + 2] and argv[at + 1].startswith("vllm."):
+            return list(argv)
+    return []
 
 
 def _option(name: str, value: Any) -> list[str] | None:

@@ -1,0 +1,107 @@
+"""A log that is being written, on the command line: what the pipe, `run` and `follow` share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TextIO
+
+from vllm_triage.cli.output import write
+from vllm_triage.cli.packs import with_packs
+from vllm_triage.live.session import Session
+from vllm_triage.live.watch import Event
+
+if TYPE_CHECKING:
+    from vllm_triage.model import Origin
+    from vllm_triage.pipeline import Triager
+    from vllm_triage.report import Report
+
+Whose = Callable[[], "tuple[Origin | None, bool]"]
+
+
+def add_live_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tee", metavar="FILE", help="write a copy of the log there, too")
+    parser.add_argument(
+        "--stall-after",
+        metavar="SECONDS",
+        type=_seconds,
+        help="say so if a start is silent for longer (default: what its phase may take)",
+    )
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--probe",
+        action=argparse.BooleanOptionalAction,
+        help="ask this machine to confirm or refute (the log must be from here)",
+    )
+    parser.add_argument(
+        "--facts",
+        metavar="FILE",
+        help="ask what `vllm-triage collect` (or vLLM's collect-env) wrote on the host that failed",
+    )
+
+
+def triager_of(args: argparse.Namespace, origin: Origin | None = None, probes: bool = False) -> Triager:
+    """The Triager that the options ask for; `probes` is whether the machine is asked without a word about it."""
+    from vllm_triage.cli.facts import facts_of_file
+    from vllm_triage.pipeline import Triager
+
+    facts = facts_of_file(args.facts) if args.facts else None
+    asked = probes if args.probe is None else args.probe
+    return with_packs(partial(Triager, probes=asked, facts=facts, origin=origin), args.rules)
+
+
+def session_of(args: argparse.Namespace, whose: Whose, says: TextIO) -> Session:
+    """A session that speaks up on `says`, if reports are for people.
+
+    `whose` tells which process writes the log, and whether what is seen here holds for it; it is
+    asked once, when the first piece has come.
+    """
+    begun = time.monotonic()
+
+    def make() -> Triager:
+        origin, here = whose()
+        return triager_of(args, origin, probes=here)
+
+    def announce(event: Event, report: Report) -> None:
+        from vllm_triage.report import announce as texts
+        from vllm_triage.report.terminal import draw, surface_of
+
+        if event == "failing":
+            print("vllm-triage: it has failed and lives on; so far:", file=says)
+            write(args, report, says)
+        elif event == "ready":
+            print(texts.ready(report, time.monotonic() - begun), file=says)
+        else:
+            surface = surface_of(says)
+            last = report.cause.evidence[0].text if report.cause and report.cause.evidence else ""
+            draw(
+                texts.stalled(report, args.stall_after or session.silent_s, last, surface.columns),
+                says,
+                surface,
+            )
+        says.flush()
+
+    for_people = args.format == "text" and not args.quiet
+    session = Session(make, announce if for_people else None, args.stall_after)
+    return session
+
+
+def open_copy(args: argparse.Namespace) -> list[int]:
+    """The descriptor of `--tee FILE`.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    return [os.open(args.tee, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)] if args.tee else []
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text}")
+    return seconds
