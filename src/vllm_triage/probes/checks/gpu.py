@@ -54,7 +54,7 @@ def weights_too_large(facts: Facts, values: Values) -> CheckResult:
     total = [gpu.memory_total_mib for gpu in _measured(facts, values) if gpu.memory_total_mib]
     if facts.model is None or not facts.model.weights_bytes or not total:
         return held
-    parts = int(number(values, "gpus") or 1)
+    parts = max(int(number(values, "gpus") or 1), 1)
     need = facts.model.weights_bytes / parts / (1 << 20)
     figures = {"weights_gib": round(need / 1024, 2), "gpu_gib": round(min(total) / 1024, 2)}
     said = f"{_gib(need)} of weights a GPU, and a GPU has {_gib(min(total))}"
@@ -66,7 +66,11 @@ def absent(facts: Facts, values: Values) -> CheckResult:
     if facts.gpus is None:
         return unknown(_no_gpus(facts))
     if not facts.gpus.devices:
-        return confirms(facts.gpus.problem or "NVML lists no GPU", devices=0)
+        # A library that is there and does not answer may have GPUs behind it.
+        gone = (
+            not facts.gpus.problem or "not found" in facts.gpus.problem or "not loaded" in facts.gpus.problem
+        )
+        return (confirms if gone else unknown)(facts.gpus.problem or "NVML lists no GPU", devices=0)
     hidden = facts.environment.get("CUDA_VISIBLE_DEVICES") if facts.environment else None
     if hidden is not None and hidden.strip() in {"", "-1", "none", "NoDevFiles"}:
         return confirms(f"CUDA_VISIBLE_DEVICES={hidden!r} hides every GPU", devices=len(facts.gpus.devices))
@@ -145,16 +149,8 @@ def faulty(facts: Facts, values: Values) -> CheckResult:
     """A GPU reports errors of its hardware, or the kernel does."""
     devices = facts.gpus.devices if facts.gpus else ()
     for gpu in devices:
-        if gpu.needs_reset or gpu.pending_retirement or (gpu.ecc_uncorrected or 0) > 0:
-            return confirms(
-                f"GPU {gpu.index} reports "
-                + (
-                    "that it needs a reset"
-                    if gpu.needs_reset
-                    else f"{gpu.ecc_uncorrected or 0} uncorrected ECC errors"
-                ),
-                gpu=gpu.index,
-            )
+        if fault := _fault(gpu):
+            return confirms(f"GPU {gpu.index} {fault}", gpu=gpu.index)
     messages = [
         line
         for line in (facts.host.kernel or () if facts.host else ())
@@ -165,6 +161,14 @@ def faulty(facts: Facts, values: Values) -> CheckResult:
     if devices and facts.host and facts.host.kernel is not None:
         return refutes("neither NVML nor the kernel reports a fault of the hardware")
     return unknown("no fault is reported, as far as can be seen from here")
+
+
+def _fault(gpu: Gpu) -> str | None:
+    if gpu.needs_reset:
+        return "needs a reset"
+    if gpu.ecc_uncorrected:
+        return f"counts {gpu.ecc_uncorrected} uncorrected memory errors"
+    return "waits for a reset to retire damaged memory" if gpu.pending_retirement else None
 
 
 def fabric_manager_absent(facts: Facts, values: Values) -> CheckResult:
