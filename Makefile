@@ -2,13 +2,14 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+E2E_HOME ?= .e2e
 DEMO := tests/fixtures/logs/shm-too-small.log
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint types fmt rules demo schema picture docs build clean
+.PHONY: help test e2e lint types fmt rules demo schema picture docs build clean
 
 help: ## Show the targets
-	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z0-9]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z0-9]+):.*## /  make \1\t/' | expand -t 16
 
 $(READY): pyproject.toml
 	python3 -m venv $(VENV)
@@ -17,6 +18,10 @@ $(READY): pyproject.toml
 
 test: $(READY) ## Run the tests (ARGS='-k name' to choose)
 	$(BIN)/python -m pytest $(ARGS)
+
+e2e: $(READY) ## Try it on a real vLLM server (CPU build, 3 GB, some ten minutes)
+	$(BIN)/python tests/e2e/environment.py $(E2E_HOME)
+	E2E_HOME=$(abspath $(E2E_HOME)) $(BIN)/python -m pytest tests/e2e $(ARGS)
 
 lint: $(READY) ## Lint the code, check its format, lint the catalog
 	$(BIN)/ruff check .

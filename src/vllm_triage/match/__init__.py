@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from vllm_triage.catalog.rule import Catalog, Phase, Rule, Signature
@@ -21,6 +21,7 @@ __all__ = ["Matcher", "normalise"]
 # Time one pattern may take on one line, in seconds, and hits of one signature that are kept of a start.
 _TIMEOUT = 0.05
 _MAX_HITS = 200
+_LAST_WORDS = 25
 
 
 class Matcher:
@@ -44,7 +45,7 @@ class Matcher:
         """Every signature that fits, in the order of the lines."""
         scene = _Scene(log)
         found = list(self._by_words(log, scene))
-        found += self._by_phrase(scene, {hit.line.index for hit in found})
+        found += self._by_phrase(scene, found)
         found += self._by_place(scene)
         return sorted(found, key=lambda hit: hit.line.index)
 
@@ -99,11 +100,13 @@ class Matcher:
             for wording in ((signature.phrase,) if signature.phrase else signature.wordings)
         )
 
-    def _by_phrase(self, scene: _Scene, explained: set[int]) -> Iterator[Hit]:
+    def _by_phrase(self, scene: _Scene, found: Sequence[Hit]) -> Iterator[Hit]:
+        # The words of a wrapper can hold those of a cause.
+        explained = {hit.line.index for hit in found if hit.rule.rank != "consequence"}
         seen: dict[str, list[tuple[Rule, Signature, float]]] = {}
-        for line in scene.errors():
+        for line in scene.errors() or ([] if found else scene.last_words()):
             text = normalise(line.text)
-            if line.index in explained or len(text) < 20:
+            if line.index in explained or len(text) < 20 or scene.telling(line) is not line:
                 continue
             if text not in seen:
                 seen[text] = list(self._phrases.search(text))
@@ -154,9 +157,14 @@ class _Scene:
             return own.root if own else line
         return line
 
-    def errors(self) -> Iterator[Line]:
+    def errors(self) -> list[Line]:
         """Exception and error lines, as the fuzzy search sees them."""
-        return (line for line in self.log if line.kind in {"exception", "error"})
+        return [line for line in self.log if line.kind in {"exception", "error"}]
+
+    def last_words(self) -> list[Line]:
+        """The plain lines at the end of the log: where there is no error, one of them may be the failure."""
+        told = [line for line in self.log if line.text.strip()][-_LAST_WORDS:]
+        return [line for line in told if line.kind == "plain"]
 
     def phase(self, line: Line) -> Phase | None:
         block = self.block(line)
