@@ -51,9 +51,10 @@ schema: $(READY) ## Write the JSON Schema of the report
 picture: $(READY) ## Draw docs/diagnosis.svg from the tool's own output
 	$(BIN)/python docs/picture.py $(DEMO) docs/diagnosis.svg
 
-docs: $(READY) ## Write docs/rules.md from the catalog, docs/probes.md from the checks
+docs: $(READY) ## Write the pages of the rules and of the checks
 	$(BIN)/python docs/rules_table.py > docs/rules.md.new
 	mv docs/rules.md.new docs/rules.md
+	$(BIN)/python docs/rule_pages.py docs/rules
 	$(BIN)/python docs/probes_table.py > docs/probes.md.new
 	mv docs/probes.md.new docs/probes.md
 

@@ -19,7 +19,9 @@ def table(rules: list[Rule]) -> str:
         again = {"change": "needs a change", "retry": "may help", "hardware": "needs another machine"}[
             rule.retry
         ]
-        rows.append(f"| `{rule.id}` | {rule.title.replace('|', '/')} | {rule.phase} | {again} |")
+        rows.append(
+            f"| [{rule.id}](rules/{rule.id}.md) | {rule.title.replace('|', '/')} | {rule.phase} | {again} |"
+        )
     return "\n".join(rows)
 
 

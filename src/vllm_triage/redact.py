@@ -131,6 +131,21 @@ def redact_data(value: Any, name: str = "") -> Any:
     return redact(str(value))
 
 
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_HOME = re.compile(
+    r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}|/lustre/home/|/export/home/)[\w.@+-]{1,64}"
+)
+
+
+def anonymise(text: str) -> str:
+    """For what is made to be shared: redacted, and without e-mail addresses and the names of home folders.
+
+    Breaks of line stay.
+    """
+    lines = (redact(line) for line in text.split("\n"))
+    return "\n".join(_HOME.sub("~", _MAIL.sub("[redacted:e-mail]", line)) for line in lines)
+
+
 def redact_words(words: Sequence[str]) -> list[str]:
     """The same for the words of a command line: the value of an option can stand in a word of its own."""
     safe = []

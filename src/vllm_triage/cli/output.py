@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from vllm_triage.model import Hit, Outcome
     from vllm_triage.report import Report
 
-FORMATS = ("text", "json", "jsonl")
+FORMATS = ("text", "json", "jsonl", "markdown", "github")
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,12 @@ class Answer:
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="text", help="jsonl gives one report a file")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="jsonl gives one report a file, markdown what can be shared, github annotations of a workflow",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report there")
     parser.add_argument("-q", "--quiet", action="store_true", help="one line")
     parser.add_argument("-v", "--verbose", action="store_true", help="everything that is known")
@@ -48,12 +55,12 @@ def write_all(args: argparse.Namespace, answers: Iterable[Answer], standard: Tex
 
 def write(args: argparse.Namespace, report: Report, file: TextIO) -> None:
     if args.format != "text":
-        from vllm_triage.report import json
-
         if isinstance(file, TextIOWrapper):
             file.reconfigure(encoding="utf-8")  # whatever the locale says
-        file.write(json.render(report))
+        file.write(import_module(f"vllm_triage.report.{args.format}").render(report))
         file.flush()
+        if args.format == "github":
+            _append_summary(report)
     elif args.quiet:
         from vllm_triage.report import oneline
         from vllm_triage.report.terminal import write_plain
@@ -63,6 +70,15 @@ def write(args: argparse.Namespace, report: Report, file: TextIO) -> None:
         from vllm_triage.report import text
 
         text.write(report, file, args.verbose)
+
+
+def _append_summary(report: Report) -> None:
+    """The job's summary, where a workflow runs."""
+    from vllm_triage.report import markdown
+
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(markdown.render(report))
 
 
 def _write_debug(outcome: Outcome) -> None:
