@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import accumulate
 from threading import Lock
 from typing import Any, Literal
@@ -34,8 +35,8 @@ class LiteralIndex:
             if not literal or "\n" in literal:
                 raise ValueError(f"a literal must be one non-empty line, not {literal!r}")
         self.literals = tuple(literals)
-        needles = [_encode(literal).lower() for literal in literals]
         self.engine: str = "re"
+        needles = dict(enumerate(_encode(literal).lower() for literal in literals))
         if engine != "re" and needles:
             try:
                 self._find: _Find = _hyperscan(needles)
@@ -45,6 +46,17 @@ class LiteralIndex:
                 if engine == "hyperscan":
                     raise
         self._find = _trie(needles)
+
+    def without(self, indexes: Collection[int]) -> LiteralIndex:
+        """One that does not look for some of the literals; the others keep their indexes."""
+        left = {
+            index: _encode(literal).lower()
+            for index, literal in enumerate(self.literals)
+            if index not in indexes
+        }
+        twin = copy(self)
+        twin._find = _hyperscan(left) if left and self.engine == "hyperscan" else _trie(left)
+        return twin
 
     def find(self, text: str | bytes) -> Iterator[tuple[int, int]]:
         """(literal index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
@@ -64,15 +76,15 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _hyperscan(needles: Sequence[bytes]) -> _Find:
+def _hyperscan(needles: Mapping[int, bytes]) -> _Find:
     # The types of the wheel are incomplete.
     import hyperscan
 
     library: Any = hyperscan
     database = library.Database(mode=library.HS_MODE_BLOCK)
     database.compile(
-        expressions=list(needles),
-        ids=list(range(len(needles))),
+        expressions=list(needles.values()),
+        ids=list(needles),
         elements=len(needles),
         flags=[library.HS_FLAG_CASELESS] * len(needles),
         literal=True,
@@ -92,13 +104,13 @@ def _hyperscan(needles: Sequence[bytes]) -> _Find:
     return find
 
 
-def _trie(needles: Sequence[bytes]) -> _Find:
+def _trie(needles: Mapping[int, bytes]) -> _Find:
     """One regular expression finds the longest needle at a place, a table tells the others there."""
     if not needles:
         return lambda text: []
-    search = re.compile(_pattern(sorted(set(needles)), 0)).search
+    search = re.compile(_pattern(sorted(set(needles.values())), 0)).search
     by_text: dict[bytes, list[int]] = {}
-    for index, needle in enumerate(needles):
+    for index, needle in needles.items():
         by_text.setdefault(needle, []).append(index)
     begins_with = {
         needle: [(index, end) for end in range(1, len(needle) + 1) for index in by_text.get(needle[:end], ())]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from vllm_triage.scan.carriers.detect import Chain, detect
 from vllm_triage.scan.decoding import Decoder
 from vllm_triage.scan.escapes import holds_escapes
+from vllm_triage.scan.focus import focus
 from vllm_triage.scan.framing import Framer
 from vllm_triage.scan.landmarks import LANDMARKS
 from vllm_triage.scan.lines import NumberedLine, is_plain, physical_lines
@@ -26,7 +27,7 @@ class Scan:
     """What was kept of a log.
 
     Attributes:
-        regions: runs of consecutive kept lines, in order; one run of everything if it was not too much.
+        regions: runs of consecutive lines worth parsing, in order; one run of everything of a short log.
         total_lines: newlines of the input, and one more for an unfinished last line.
         carriers: names of the carriers undone, outermost first.
         nature: whether there is text at all; of a file known as binary by its first bytes nothing is kept.
@@ -49,7 +50,8 @@ class Scanner:
 
     def __init__(self, literals: LiteralIndex | None = None, max_lines: int = 20_000) -> None:
         self._decoder = Decoder()
-        self._text = _Text(Window(lambda: _with_landmarks(literals), max_lines))
+        self._index = partial(_with_landmarks, literals)
+        self._text = _Text(Window(self._index, max_lines))
 
     def feed(self, chunk: bytes) -> None:
         """Take the next part of the log, cut anywhere."""
@@ -60,7 +62,7 @@ class Scanner:
         """What has been seen so far, with an unfinished last line; more may be fed afterwards."""
         text = self._text.copy()
         text.take(self._decoder.pending())
-        regions = text.finish()
+        regions = focus(text.finish(), self._index)
         return Scan(
             regions=regions,
             total_lines=text.total_lines,

@@ -56,6 +56,8 @@ class Window:
 
     def __init__(self, literals: Callable[[], LiteralIndex], max_lines: int) -> None:
         self._literals = literals
+        # Without those that have been seen too often.
+        self._index: LiteralIndex | None = None
         self._max_lines = max(max_lines, 4)
         self._head_lines = self._max_lines // 4
         self._tail_lines = self._max_lines // 2
@@ -68,6 +70,7 @@ class Window:
         self._unsearched: deque[_Block] = deque()
         self._hits: deque[int] = deque()
         self._counts: Counter[int] = Counter()
+        self._tired = 0
         self._total = 0
         self._total_bytes = 0
         self._ring_count = 0
@@ -201,9 +204,8 @@ class Window:
         while self._unsearched and self._unsearched[0].start < end:
             block = self._unsearched.popleft()
             at = line = 0
-            for offset, literal in sorted(
-                {(offset, literal) for literal, offset in self._literals().find(block.text)}
-            ):
+            index = self._index = self._index or self._literals()
+            for offset, literal in sorted({(offset, literal) for literal, offset in index.find(block.text)}):
                 self._counts[literal] += 1
                 if self._counts[literal] > MAX_HITS:
                     continue
@@ -211,6 +213,10 @@ class Window:
                 at = offset
                 if not self._hits or self._hits[-1] != block.start + line:
                     self._hits.append(block.start + line)
+            tired = {literal for literal, count in self._counts.items() if count > MAX_HITS}
+            if len(tired) > self._tired:
+                self._tired = len(tired)
+                self._index = self._literals().without(tired)
 
 
 class _Middle:
