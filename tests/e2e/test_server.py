@@ -237,7 +237,8 @@ def test_a_worker_that_dies_while_it_starts(model: Path, port: int) -> None:
         os.kill(pids_of("Worker", server.out)[-1], signal.SIGKILL)
         said = server.end()
 
-    assert "worker-died" in said or "host-oom-killed" in said
+    # The other worker sees its connection close.
+    assert any(rule in said for rule in ("worker-died", "host-oom-killed", "gloo-connect-failed"))
 
 
 def test_ctrl_c_during_the_start(model: Path, port: int) -> None:

@@ -160,7 +160,7 @@ def _silent_death(wrappers: Sequence[Candidate], case: _Case) -> Candidate | Non
     if notice is None:
         return None
     below = Role.WORKER if notice.role is Role.ENGINE else Role.ENGINE
-    own = sum(line.role <= below and line.kind == "info" for line in case.lines)
+    own = sum(line.role <= below and line.kind in {"info", "warning"} for line in case.lines)
     return notice if own >= _OWN_LINES or case.part.kind == "serving" else None
 
 
