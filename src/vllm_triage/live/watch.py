@@ -10,14 +10,14 @@ from typing import Literal
 Event = Literal["ready", "failing", "stalled"]
 
 _READY = (b"Application startup complete", b"Uvicorn running on ")
-_TROUBLE = re.compile(
-    rb"Traceback \(most recent call|ERROR|[A-Za-z]Error\b|Killed|Segmentation fault|died unexpectedly"
-)
+_TROUBLE = (b"Traceback (most", b"ERROR", b"Error:", b"Killed", b"Segmentation fault", b"died unexpectedly")
 # Notices of waiting are no progress.
 _WAITING = re.compile(
     rb"No available shared memory broadcast block|[Ww]aiting for \d+ |Still waiting|still waiting|Heartbeat"
 )
 _CARRY = 80
+# A piece of more bytes is progress, whatever it says.
+_FEW = 4096
 # Seconds without a line after an error, until a server that lives on is taken to have failed.
 _SETTLED_S = 5.0
 # A server that serves may log errors of requests for weeks.
@@ -66,7 +66,7 @@ class Watch:
         self._carry = text[-_CARRY:]
         if not _only_waits(piece):
             self._moved, self._stalled = self.now(), False
-        if _TROUBLE.search(text):
+        if any(word in text for word in _TROUBLE):
             self._trouble = self.now()
         if not self.ready and any(word in text for word in _READY):
             self.ready, self._trouble = True, None
@@ -94,5 +94,7 @@ class Watch:
 
 
 def _only_waits(piece: bytes) -> bool:
+    if len(piece) > _FEW:
+        return False
     lines = [line for line in piece.splitlines() if line.strip()]
     return bool(lines) and all(_WAITING.search(line) for line in lines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from vllm_triage.remedy import options
 from vllm_triage.remedy.templates import Value
 
 _BLOCK = 16  # tokens of one KV cache block
@@ -63,9 +64,43 @@ def smaller_tensor_parallel_size(fields: Mapping[str, Value]) -> int | None:
     return next((size for size in range(limit, 0, -1) if heads % size == 0), None)
 
 
+def option_last_release(fields: Mapping[str, Value]) -> str | None:
+    """The last release that has the option `argument`, if it was removed since and the log's release is newer."""
+    option, release = fields.get("argument"), fields.get("vllm_version")
+    last = options.last_release(option) if isinstance(option, str) else None
+    return last if last and _newer(release, last) else None
+
+
+def option_first_release(fields: Mapping[str, Value]) -> str | None:
+    """The first release that has the option `argument`, if it was added later than the log's release."""
+    option, release = fields.get("argument"), fields.get("vllm_version")
+    first = options.first_release(option) if isinstance(option, str) else None
+    return first if first and isinstance(release, str) and not _newer(release, first) else None
+
+
+def nearest_option(fields: Mapping[str, Value]) -> str | None:
+    """The option of the log's release whose name is nearest to the unknown `argument`."""
+    option, release = fields.get("argument"), fields.get("vllm_version")
+    if not isinstance(option, str) or not option.startswith("-") or options.last_release(option):
+        return None
+    return options.nearest(option, release if isinstance(release, str) else None)
+
+
+def _newer(release: Value | None, than: str) -> bool:
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return not isinstance(release, str) or Version(release) > Version(than)
+    except InvalidVersion:
+        return True
+
+
 FUNCTIONS: dict[str, Callable[[Mapping[str, Value]], Value | None]] = {
     "largest-gpu-memory-utilization": largest_gpu_memory_utilization,
     "largest-max-model-len": largest_max_model_len,
+    "nearest-option": nearest_option,
+    "option-first-release": option_first_release,
+    "option-last-release": option_last_release,
     "smaller-tensor-parallel-size": smaller_tensor_parallel_size,
 }
 

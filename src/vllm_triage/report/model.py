@@ -13,7 +13,8 @@ Scalar = str | int | float | bool
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    # Built when first validated or dumped: a report for people never is.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Evidence(_Frozen):

@@ -20,6 +20,7 @@ _MAX_METADATA = 1 << 20
 _OPTION_FILES = (
     "engine/arg_utils.py",
     "entrypoints/openai/cli_args.py",
+    "entrypoints/launchers/cli_args.py",
     "entrypoints/cli/serve.py",
     "entrypoints/cli/types.py",
     "entrypoints/utils.py",
