@@ -78,7 +78,7 @@ def test_a_silent_start_is_announced_as_a_hang() -> None:
         (HEAD, -15, "failed", "stopped-from-outside"),
         (HEAD + READY, -15, "healthy", None),
         (HEAD, 1, "failed", None),
-        (HEAD, -11, "failed", None),
+        (HEAD, -11, "failed", "worker-died"),
         (HEAD, 0, "inconclusive", None),
         (HEAD + ERROR, -9, "failed", "kv-cache-below-max-len"),
     ],

@@ -56,6 +56,10 @@ class Session:
         """Seconds since the log last moved."""
         return self._watch.silent_s
 
+    def provisional(self) -> Report:
+        """The report on a log whose writer lives on."""
+        return self._stream.report
+
     def close(self, ending: Ending | None = None) -> Report:
         """The log has ended."""
         return self._stream.close(ending)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from vllm_triage.live.marks import Marks
+
 Event = Literal["ready", "failing", "stalled"]
 
-_READY = (b"Application startup complete", b"Uvicorn running on ")
-_TROUBLE = re.compile(
-    rb"Traceback \(most recent call|ERROR|[A-Za-z]Error\b|Killed|Segmentation fault|died unexpectedly"
-)
-# Notices of waiting are no progress.
-_WAITING = re.compile(
-    rb"No available shared memory broadcast block|[Ww]aiting for \d+ |Still waiting|still waiting|Heartbeat"
-)
-_CARRY = 80
 # Seconds without a line after an error, until a server that lives on is taken to have failed.
 _SETTLED_S = 5.0
+# It may go on to answer health checks and to log: so many seconds after the error it is looked at all the same.
+_LATEST_S = 20.0
 # A server that serves may log errors of requests for weeks.
 _AGAIN_S = 60.0
 # Seconds a phase may be silent; generous, since a false alarm costs trust and a late one costs minutes.
@@ -50,7 +44,7 @@ class Watch:
 
     def __post_init__(self) -> None:
         self.ready = False
-        self._carry = b""
+        self._marks = Marks()
         self._moved = self.now()
         self._trouble: float | None = None
         self._asked = -_AGAIN_S
@@ -62,13 +56,12 @@ class Watch:
 
     def saw(self, piece: bytes) -> Event | None:
         """Take the next piece; "ready" once, when the server is."""
-        text = self._carry + piece
-        self._carry = text[-_CARRY:]
-        if not _only_waits(piece):
+        seen = self._marks.of(piece)
+        if seen.moved:
             self._moved, self._stalled = self.now(), False
-        if _TROUBLE.search(text):
+        if seen.fatal and self._trouble is None:
             self._trouble = self.now()
-        if not self.ready and any(word in text for word in _READY):
+        if not self.ready and seen.ready:
             self.ready, self._trouble = True, None
             return "ready"
         return None
@@ -76,7 +69,7 @@ class Watch:
     def tick(self) -> Event | None:
         """Something to look into, now that time has passed: "failing" after an error, "stalled" before readiness."""
         now = self.now()
-        if self._trouble is not None and self.silent_s >= _SETTLED_S and now - self._asked >= _AGAIN_S:
+        if self._trouble is not None and self._settled() and now - self._asked >= _AGAIN_S:
             self._trouble, self._asked = None, now
             return "failing"
         shortest = self.stall_after if self.stall_after is not None else DEFAULT_STALL_S
@@ -92,7 +85,7 @@ class Watch:
         self._stalled = True
         return "stalled"
 
-
-def _only_waits(piece: bytes) -> bool:
-    lines = [line for line in piece.splitlines() if line.strip()]
-    return bool(lines) and all(_WAITING.search(line) for line in lines)
+    def _settled(self) -> bool:
+        assert self._trouble is not None
+        since = self.now() - self._trouble
+        return min(self.silent_s, since) >= _SETTLED_S or since >= _LATEST_S
