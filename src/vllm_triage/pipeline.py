@@ -134,6 +134,12 @@ class Stream:
         self._scanner.feed(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)
 
     @property
+    def log(self) -> Log:
+        """What has come so far, taken apart."""
+        scan = self._scanner.snapshot()
+        return parse(scan.regions, scan.total_lines)
+
+    @property
     def report(self) -> Report:
         """The report on what has come so far, provisional while the stream is open."""
         return self.report_at(None)

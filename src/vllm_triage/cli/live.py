@@ -89,12 +89,7 @@ def session_of(
             print(texts.ready(report, time.monotonic() - begun), file=says)
         else:
             surface = surface_of(says)
-            last = report.cause.evidence[0].text if report.cause and report.cause.evidence else ""
-            draw(
-                texts.stalled(report, args.stall_after or session.silent_s, last, surface.columns),
-                says,
-                surface,
-            )
+            draw(texts.stalled(report, session.log, session.silent_s, surface.columns), says, surface)
         says.flush()
 
     for_people = speaks and args.format == "text" and not args.quiet

@@ -29,7 +29,9 @@ def with_ending(outcome: Outcome, log: Log, ending: Ending, rules: Mapping[str, 
     if ending.silent_s is not None:
         silence = CheckResult("silence", "unknown", f"nothing has been written for {ending.silent_s:.0f} s")
         found = _finding(rules[_HANG], last, _POSSIBLE, silence)
-        return _failed(outcome, found) if outcome.verdict == "inconclusive" else outcome
+        return (
+            _failed(outcome, found) if outcome.verdict == "inconclusive" and log.looks_like_vllm else outcome
+        )
     if ending.status is None:
         return outcome
     cause = next((finding for finding in outcome.findings if not finding.refuted), None)

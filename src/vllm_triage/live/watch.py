@@ -16,16 +16,8 @@ _SETTLED_S = 5.0
 _LATEST_S = 20.0
 # A server that serves may log errors of requests for weeks.
 _AGAIN_S = 60.0
-# Seconds a phase may be silent; generous, since a false alarm costs trust and a late one costs minutes.
-STALL_S = {
-    "download": 900.0,
-    "weights": 900.0,
-    "compile": 1800.0,
-    "profile": 900.0,
-    "graph-capture": 900.0,
-    "warm-up": 900.0,
-}
-DEFAULT_STALL_S = 600.0
+# How long is normal where the start stands is found out after this, since finding out costs something.
+FIRST_LOOK_S = 60.0
 
 
 @dataclass
@@ -35,20 +27,22 @@ class Watch:
     Args:
         now: Seconds of a clock that never goes back.
         stall_after: Seconds of silence that are a stall, whatever the phase; None for those of the phase.
-        phase: Names the phase the log is in; asked only when it has been silent for a while.
+        normal_s: Seconds of silence that are normal where the start stands; asked once a silence.
     """
 
     now: Callable[[], float]
     stall_after: float | None = None
-    phase: Callable[[], str | None] = lambda: None
+    normal_s: Callable[[], float] = lambda: FIRST_LOOK_S
 
     def __post_init__(self) -> None:
+        self._stalled = self._looked = False
+        self._limit_s = 0.0
         self.ready = False
         self._marks = Marks()
         self._moved = self.now()
         self._trouble: float | None = None
         self._asked = -_AGAIN_S
-        self._stalled = False
+        self._await_stall()
 
     @property
     def silent_s(self) -> float:
@@ -58,7 +52,8 @@ class Watch:
         """Take the next piece; "ready" once, when the server is."""
         seen = self._marks.of(piece)
         if seen.moved:
-            self._moved, self._stalled = self.now(), False
+            self._moved = self.now()
+            self._await_stall()
         if seen.fatal and self._trouble is None:
             self._trouble = self.now()
         if not self.ready and seen.ready:
@@ -72,18 +67,22 @@ class Watch:
         if self._trouble is not None and self._settled() and now - self._asked >= _AGAIN_S:
             self._trouble, self._asked = None, now
             return "failing"
-        shortest = self.stall_after if self.stall_after is not None else DEFAULT_STALL_S
-        if self.ready or self._stalled or self.silent_s < shortest:
+        if self.ready or self._stalled or self.silent_s < self._limit_s:
             return None
-        limit = (
-            self.stall_after
-            if self.stall_after is not None
-            else STALL_S.get(self.phase() or "", DEFAULT_STALL_S)
-        )
-        if self.silent_s < limit:
-            return None
+        if self.stall_after is None and not self._looked:
+            self._limit_s, self._looked = self.normal_s(), True
+            if self.silent_s < self._limit_s:
+                return None
         self._stalled = True
         return "stalled"
+
+    def ask_again(self) -> None:
+        """It is too early to tell whether the error was survived."""
+        self._trouble, self._asked = self.now(), self.now() - _AGAIN_S
+
+    def _await_stall(self) -> None:
+        self._stalled = self._looked = False
+        self._limit_s = FIRST_LOOK_S if self.stall_after is None else self.stall_after
 
     def _settled(self) -> bool:
         assert self._trouble is not None
