@@ -147,6 +147,18 @@ def test_the_time_before_the_first_line_is_that_of_the_imports() -> None:
     )
 
 
+def test_a_program_is_told_the_same_by_the_stream() -> None:
+    heard: list[tuple[Event, Report]] = []
+    clock = iter(range(0, 10_000, 20))
+    stream = Triager().stream(on_event=lambda *event: heard.append(event), now=lambda: float(next(clock)))
+
+    stream.feed(HEAD + ERROR)
+    stream.tick()
+
+    assert [(event, report.provisional) for event, report in heard] == [("failing", True)]
+    assert stream.close().cause == heard[0][1].cause
+
+
 @pytest.mark.parametrize(
     "log, status, verdict, rule",
     [
