@@ -214,11 +214,15 @@ class Ending:
     """What is known of a process beside its log.
 
     `status` is its exit status, -n if signal n ended it (as `subprocess` has it), None if it is not known;
-    `silent_s` are the seconds since it last wrote, None if it has ended.
+    `silent_s` are the seconds since it last wrote, None if it has ended; `told` is whether a signal that
+    asks for an end was passed on to it; `oom_kills` is how many processes the kernel killed for memory
+    while it ran, None where nothing counts them.
     """
 
     status: int | None = None
     silent_s: float | None = None
+    told: bool = False
+    oom_kills: int | None = None
 
     @property
     def signal(self) -> int | None:

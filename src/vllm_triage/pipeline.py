@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -19,6 +20,7 @@ from vllm_triage.model import Ending, Log, Origin, Outcome, Probing
 from vllm_triage.scan import Scan, Scanner
 
 if TYPE_CHECKING:
+    from vllm_triage.live.herald import Announce, Herald
     from vllm_triage.probes.facts import Facts
     from vllm_triage.report import Report
 
@@ -78,9 +80,21 @@ class Triager:
             return first_failure([self._outcome(self._scan(file), str(file)) for file in files])
         return self._outcome(self._scan(chain([first], map(str, parts))))
 
-    def stream(self) -> Stream:
-        """Feed a log as it is written; `report` at any time."""
-        return Stream(self)
+    def stream(
+        self,
+        on_event: Announce | None = None,
+        stall_after: float | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> Stream:
+        """Feed a log as it is written; `report` at any time.
+
+        Args:
+            on_event: Called by `feed` and `tick`, with the report of that moment, when the server is
+                "ready", is "failing" (it has failed and lives on), or has "stalled"; once each.
+            stall_after: Seconds of silence that are a stall; None for what is normal in the phase.
+            now: Seconds of a clock that never goes back.
+        """
+        return Stream(self, on_event, stall_after, now)
 
     def scanner(self) -> Scanner:
         return Scanner(self._matcher.literals, self.max_lines)
@@ -122,16 +136,46 @@ class Triager:
 
 
 class Stream:
-    """A log that is still being written."""
+    """A log that is still being written; made by `Triager.stream`."""
 
-    def __init__(self, triager: Triager) -> None:
+    def __init__(
+        self,
+        triager: Triager,
+        on_event: Announce | None = None,
+        stall_after: float | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._triager = triager
         self._scanner = triager.scanner()
         self._closed: Report | None = None
+        self._herald: Herald | None = None
+        if on_event is not None:
+            from vllm_triage.live.herald import Herald
+
+            self._herald = Herald(self, on_event, stall_after, now)
 
     def feed(self, chunk: str | bytes) -> None:
         """Take the next part, cut anywhere."""
-        self._scanner.feed(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)
+        piece = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk
+        self._scanner.feed(piece)
+        if self._herald is not None:
+            self._herald.saw(piece)
+
+    def tick(self) -> None:
+        """Some time has passed, about a second: what the silence means is looked into here."""
+        if self._herald is not None:
+            self._herald.tick()
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the log last moved; 0 where no events are asked for."""
+        return self._herald.silent_s if self._herald is not None else 0.0
+
+    @property
+    def log(self) -> Log:
+        """What has come so far, taken apart."""
+        scan = self._scanner.snapshot()
+        return parse(scan.regions, scan.total_lines)
 
     @property
     def report(self) -> Report:

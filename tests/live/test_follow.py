@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from vllm_triage.live.follow import follow
+from vllm_triage.live.follow import followed
 
 
 def read(path: Path, steps: list[Callable[[], object]]) -> bytes:
     """All that is read while the steps are taken, one whenever there is nothing to read."""
-    left: Iterator[Callable[[], object]] = iter(steps)
-
-    def wait() -> bool:
-        step = next(left, None)
-        if step is not None:
+    bell, rope = os.pipe()
+    os.write(rope, b"!" * 5_000)  # it rings all the time: nothing is waited for
+    pieces, left = [], iter(steps)
+    for piece in followed(path, bell):
+        pieces.append(piece)
+        if not piece:
+            step = next(left, None)
+            if step is None:
+                break
             step()
-        return step is not None
-
-    return b"".join(follow(path, wait))
+    os.close(bell)
+    os.close(rope)
+    return b"".join(pieces)
 
 
 @pytest.fixture
@@ -64,3 +70,21 @@ def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "later.log"
 
     assert read(path, [lambda: None, append(path, "one\n")]) == b"one\n"
+
+
+def test_what_was_written_between_the_end_and_the_rotation_is_read(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat, rotated = os.stat, list[Path]()
+
+    def rotates_first(path: str | Path, **how: Any) -> os.stat_result:
+        if path == log and not rotated:
+            rotated.append(log)
+            append(log, "last words\n")()
+            log.rename(log.with_suffix(".1"))
+            log.write_text("new\n")
+        return stat(path, **how)
+
+    monkeypatch.setattr("vllm_triage.live.follow.os.stat", rotates_first)
+
+    assert read(log, [lambda: None, lambda: None]) == b"one\nlast words\nnew\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vllm_triage.live.watch import DEFAULT_STALL_S, STALL_S, Watch
+from vllm_triage.live.watch import FIRST_LOOK_S, Watch
 
 READY = b"(APIServer pid=1) INFO:     Application startup complete.\n"
 ERROR = b"(EngineCore_DP0 pid=2) ERROR 11-20 10:00:09 [core.py:708] ValueError: no\n"
@@ -97,11 +97,39 @@ def test_a_server_that_is_ready_may_be_silent(clock: Clock) -> None:
     assert watch.tick() is None
 
 
-def test_a_long_compile_is_given_its_time(clock: Clock) -> None:
-    watch = Watch(clock, phase=lambda: "compile")
+def test_a_phase_that_may_be_silent_is_given_its_time(clock: Clock) -> None:
+    asked = []
+    watch = Watch(clock, normal_s=lambda: asked.append(clock.now) or 1800)
     watch.saw(INFO)
-    clock.now += DEFAULT_STALL_S + 1
-    early = watch.tick()
-    clock.now += STALL_S["compile"]
+    seen = []
+    for _ in range(1799):
+        clock.now += 1
+        seen.append(watch.tick())
+    clock.now += 1
 
-    assert (early, watch.tick()) == (None, "stalled")
+    assert (set(seen), watch.tick(), watch.tick()) == ({None}, "stalled", None)
+    assert asked == [1000 + FIRST_LOOK_S]
+
+
+def test_an_error_is_looked_into_although_the_server_goes_on_to_talk(clock: Clock) -> None:
+    watch = Watch(clock)
+    watch.saw(ERROR)
+    seen = []
+    for _ in range(25):
+        clock.now += 1
+        watch.saw(b"INFO still here\n")
+        seen.append(watch.tick())
+
+    assert seen.count("failing") == 1
+
+
+def test_notices_of_waiting_do_not_put_off_the_look_into_an_error(clock: Clock) -> None:
+    watch = Watch(clock)
+    watch.saw(ERROR)
+    clock.now += 4
+    watch.saw(
+        b"INFO 11-20 10:00:09 [utils.py:500] Waiting for 1 local, 0 remote core engine proc(s) to start.\n"
+    )
+    clock.now += 2
+
+    assert watch.tick() == "failing"

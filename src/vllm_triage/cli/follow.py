@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
-from vllm_triage.cli.live import add_live_options, add_machine_options, session_of
+from vllm_triage.cli.inputs import InputError
+from vllm_triage.cli.live import add_live_options, add_machine_options, echo_to, session_of
 from vllm_triage.cli.output import Answer, add_output_options, write_all
 from vllm_triage.cli.packs import add_rules_option
-
-_POLL_S = 0.5
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,18 +25,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from vllm_triage.live.follow import follow
+    from vllm_triage.live.follow import followed
+    from vllm_triage.live.pipe import drive
 
-    session = session_of(args, lambda: (None, False), sys.stdout)
-
-    def wait() -> bool:
-        session.tick()
-        time.sleep(_POLL_S)
-        return True
-
-    try:
-        for piece in follow(args.file, wait):
-            session.feed(piece)
-    except KeyboardInterrupt:
-        pass
-    return write_all(args, [Answer(session.close())], sys.stdout)
+    if args.file.is_dir():
+        raise InputError(f"{args.file}: a folder: name the log itself")
+    if not args.file.exists():
+        print(f"vllm-triage: {args.file}: not there yet: waiting for it", file=sys.stderr)
+    with echo_to(None, args.tee) as echo:
+        session = session_of(args, lambda: (None, False), sys.stdout, echo)
+        try:
+            # Nobody else is told to stop by Ctrl-C: once is enough.
+            drive(partial(followed, args.file), echo, session, interrupts=1)
+        except OSError as error:
+            raise InputError(f"{args.file}: {error.strerror}: check the path and its permissions") from None
+    return write_all(args, [Answer(session.provisional())], sys.stdout)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from vllm_triage.cli.inputs import InputError
 from vllm_triage.cli.output import write
 from vllm_triage.cli.packs import with_packs
+from vllm_triage.live.echo import Echo
 from vllm_triage.live.session import Session
 from vllm_triage.live.watch import Event
 
@@ -55,7 +59,9 @@ def triager_of(args: argparse.Namespace, origin: Origin | None = None, probes: b
     return with_packs(partial(Triager, probes=asked, facts=facts, origin=origin), args.rules)
 
 
-def session_of(args: argparse.Namespace, whose: Whose, says: TextIO) -> Session:
+def session_of(
+    args: argparse.Namespace, whose: Whose, says: TextIO, echo: Echo, speaks: bool = True
+) -> Session:
     """A session that speaks up on `says`, if reports are for people.
 
     `whose` tells which process writes the log, and whether what is seen here holds for it; it is
@@ -68,9 +74,14 @@ def session_of(args: argparse.Namespace, whose: Whose, says: TextIO) -> Session:
         return triager_of(args, origin, probes=here)
 
     def announce(event: Event, report: Report) -> None:
+        with suppress(OSError):  # whoever does not read it any more must not end the echo
+            say(event, report)
+
+    def say(event: Event, report: Report) -> None:
         from vllm_triage.report import announce as texts
         from vllm_triage.report.terminal import draw, surface_of
 
+        end_line(says, echo)
         if event == "failing":
             print("vllm-triage: it has failed and lives on; so far:", file=says)
             write(args, report, says)
@@ -78,26 +89,44 @@ def session_of(args: argparse.Namespace, whose: Whose, says: TextIO) -> Session:
             print(texts.ready(report, time.monotonic() - begun), file=says)
         else:
             surface = surface_of(says)
-            last = report.cause.evidence[0].text if report.cause and report.cause.evidence else ""
-            draw(
-                texts.stalled(report, args.stall_after or session.silent_s, last, surface.columns),
-                says,
-                surface,
-            )
+            draw(texts.stalled(report, session.log, session.silent_s, surface.columns), says, surface)
         says.flush()
 
-    for_people = args.format == "text" and not args.quiet
+    for_people = speaks and args.format == "text" and not args.quiet
     session = Session(make, announce if for_people else None, args.stall_after)
     return session
 
 
-def open_copy(args: argparse.Namespace) -> list[int]:
-    """The descriptor of `--tee FILE`.
+@contextmanager
+def echo_to(file: TextIO | None, copy: str | None) -> Iterator[Echo]:
+    """The echo to a standard stream and to a file of this name (`--tee`), where they are wanted.
 
     Raises:
-        OSError: The file cannot be written.
+        InputError: The copy can't be written.
     """
-    return [os.open(args.tee, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)] if args.tee else []
+    sinks = {file.fileno(): "standard output"} if file is not None else {}
+    try:
+        opened = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666) if copy else None
+    except OSError as error:
+        raise InputError(f"{copy}: {error.strerror}: choose another name for the copy") from None
+    if opened is not None:
+        sinks[opened] = str(copy)
+    try:
+        yield Echo(sinks, _say_lost)
+    finally:
+        if opened is not None:
+            os.close(opened)
+
+
+def _say_lost(name: str, reason: str) -> None:
+    print(f"vllm-triage: {name} gets no more of the log: {reason}; it is still read", file=sys.stderr)
+
+
+def end_line(file: TextIO, echo: Echo) -> None:
+    """Begin a line of our own on a terminal where the log stopped within one, or left a colour on."""
+    if file.isatty():
+        file.write("\x1b[0m\n" if echo.ends_in_line else "\x1b[0m")
+        file.flush()
 
 
 def _seconds(text: str) -> float:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from vllm_triage.cli.live import add_live_options, add_machine_options, open_copy, session_of
+from vllm_triage.cli.inputs import InputError
+from vllm_triage.cli.live import add_live_options, add_machine_options, echo_to, end_line, session_of
 from vllm_triage.cli.output import Answer, add_output_options, write_all
 from vllm_triage.cli.packs import add_rules_option
-from vllm_triage.cli.status import USAGE
+from vllm_triage.cli.status import CANNOT_RUN, USAGE
 
 if TYPE_CHECKING:
     from vllm_triage.model import Origin
@@ -51,27 +54,56 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from vllm_triage.live.run import die_like, supervise
-    from vllm_triage.model import Ending
+    if sys.platform == "win32":
+        raise InputError("run: needs a POSIX system: use `vllm serve ... 2>&1 | vllm-triage`")
+    from vllm_triage.live.run import supervise
 
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
         print("vllm-triage: run: expected a command after --, such as `-- vllm serve MODEL`", file=sys.stderr)
         return USAGE
-    if shutil.which(words[0]) is None:
+    if shutil.which(words[0], os.F_OK) is None:
         # As a shell has it.
         print(f"vllm-triage: run: {words[0]}: no such command on PATH", file=sys.stderr)
         return 127
-    session = session_of(args, lambda: (_origin(words), True), sys.stderr)
-    status = supervise(words, [sys.stdout.fileno(), *open_copy(args)], session.feed, session.tick)
-    report = session.close(Ending(status=status))
+    with echo_to(sys.stdout, args.tee) as echo:
+        session = session_of(args, lambda: (_origin(words), True), sys.stderr, echo)
+        try:
+            ending = supervise(words, echo, session, sys.stdout.isatty(), _say_left)
+        except PermissionError as error:
+            print(f"vllm-triage: run: {words[0]}: {error.strerror}: is it a program?", file=sys.stderr)
+            return CANNOT_RUN
+    report, status = session.close(ending), ending.status or 0
     if report.verdict == "failed":
-        write_all(args, [Answer(report)], sys.stderr)
+        with suppress(OSError):  # a standard error that is gone changes nothing about how we end
+            end_line(sys.stderr, echo)
+            write_all(args, [Answer(report)], sys.stderr)
         _write_event(args.termination_log, report, status)
-    if args.exit_code_map and report.verdict == "failed":
+    # Whoever told it to stop does not ask whether starting again can help.
+    if args.exit_code_map and report.verdict == "failed" and not ending.told:
         retry = report.cause.retry if report.cause else "unknown"
         return int(args.exit_code_map.get(retry, status if status > 0 else 1))
-    return die_like(status)
+    if status < 0:
+        _die_by(-status)
+        return 128 - status  # pid 1 can't end by a signal
+    return status
+
+
+def _die_by(number: int) -> None:
+    """What waits for us sees the signal that ended the command; the memory image would be of the wrong process."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    with suppress(OSError):  # SIGKILL has no handler to put back
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _say_left() -> None:
+    print("vllm-triage: processes of the command live on; they may still hold GPU memory", file=sys.stderr)
 
 
 def _origin(words: list[str]) -> Origin:

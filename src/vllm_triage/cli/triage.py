@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from vllm_triage import __version__
 from vllm_triage.cli.inputs import InputError, find_files
-from vllm_triage.cli.live import add_live_options, add_machine_options, open_copy, session_of, triager_of
+from vllm_triage.cli.live import (
+    add_live_options,
+    add_machine_options,
+    echo_to,
+    end_line,
+    session_of,
+    triager_of,
+)
 from vllm_triage.cli.output import Answer, add_output_options, write_all
 from vllm_triage.cli.packs import add_rules_option
 from vllm_triage.cli.status import USAGE
@@ -93,28 +100,53 @@ def _run_files(args: argparse.Namespace, files: Sequence[Path]) -> int:
 
 
 def _run_input(args: argparse.Namespace, is_pipe: bool) -> int:
-    from vllm_triage.live.pipe import TERMINATED, Terminated, pump, signals_held
+    from vllm_triage.live.pipe import PATIENCE, pump
+    from vllm_triage.live.signals import tail_is_read
 
     for_people = args.format == "text"
     echo = args.echo if args.echo is not None else is_pipe and for_people
     # The report goes where the echo does not.
-    echo_to, report_to = (sys.stdout, sys.stderr) if for_people else (sys.stderr, sys.stdout)
-    report_to = report_to if echo else sys.stdout
+    echo_file, report_file = (sys.stdout, sys.stderr) if for_people else (sys.stderr, sys.stdout)
+    report_to = report_file if echo else sys.stdout
     source = sys.stdin.fileno()
-    sinks = [*([echo_to.fileno()] if echo else []), *open_copy(args)]
-    if args.debug:
-        # It needs more than a stream keeps.
-        pieces: list[bytes] = []
-        pump(source, sinks, pieces.append)
-        return write_all(args, [_answer(triager_of(args), b"".join(pieces), debug=True)], report_to)
-    session = session_of(args, lambda: _whose(source) if is_pipe else (None, False), report_to)
-    with signals_held() if is_pipe else nullcontext():
-        try:
-            pump(source, sinks, session.feed, session.tick if is_pipe else None)
-        except Terminated:
-            write_all(args, [Answer(session.close())], report_to)
-            return TERMINATED
-        return write_all(args, [Answer(session.close())], report_to)
+    with tail_is_read() if is_pipe else nullcontext():
+        with echo_to(echo_file if echo else None, args.tee) as sinks:
+            session = (
+                Whole()
+                if args.debug
+                else session_of(
+                    args,
+                    lambda: _whose(source) if is_pipe else (None, False),
+                    report_to,
+                    sinks,
+                    speaks=is_pipe,
+                )
+            )
+            ended_by = pump(source, sinks, session, PATIENCE if is_pipe else 1)
+        if isinstance(session, Whole):
+            answer = _answer(triager_of(args), session.log, debug=True)
+        else:
+            answer = Answer(session.close() if ended_by is None else session.provisional())
+        end_line(report_to, sinks)
+        status = write_all(args, [answer], report_to)
+    return 128 + ended_by if ended_by else status
+
+
+class Whole:
+    """Takes a log and keeps all of it, for --debug, which needs more than a stream keeps."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+
+    def tick(self) -> None:
+        pass
+
+    @property
+    def log(self) -> bytes:
+        return b"".join(self._pieces)
 
 
 def _whose(source: int) -> tuple[Origin | None, bool]:

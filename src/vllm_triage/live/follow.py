@@ -1,58 +1,73 @@
-"""A growing file as `tail -F` reads it: through rotation, truncation and a name that is not there yet."""
+"""`follow FILE`: a file that grows, is rotated and is truncated, like `tail -F` from its beginning."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import select
+import time
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
+_POLL_S = 0.25
 
 
-def follow(path: Path, wait: Callable[[], bool]) -> Iterator[bytes]:
-    """The pieces of a file from its beginning, and what is appended to it.
+def followed(path: Path, bell: int | None) -> Iterator[bytes]:
+    """What the file holds and what is added to it, without an end.
+
+    A file of that name that takes its place is read from its beginning, after the rest of the old
+    one; one that became shorter is read from its beginning, too. Yields b"" while nothing comes.
 
     Args:
-        path: The file; a new one of the same name is read after the old one's rest.
-        wait: Called when there is nothing to read; sleeps a little, and returns False to stop.
+        path: The file; it may not be there yet.
+        bell: File descriptor of `signals.caught`, or None.
     """
-    file: BinaryIO | None = None
+    file: int | None = None
     try:
         while True:
-            file = file or _open(path)
-            piece = file.read(_CHUNK) if file else b""
-            if piece:
+            if file is None:
+                file = _open(path)
+            while file is not None and (piece := os.read(file, _CHUNK)):
                 yield piece
-                continue
-            if file and _is_shorter(file):
-                file.seek(0)
-            elif file and _is_another(file, path):
-                file.close()
-                file = None
-                continue
-            if not wait():
-                return
+            if file is not None:
+                file = yield from _changed(path, file)
+                if file is None:
+                    continue
+            yield b""
+            _rest(bell)
     finally:
-        if file:
-            file.close()
+        if file is not None:
+            os.close(file)
 
 
-def _open(path: Path) -> BinaryIO | None:
+def _changed(path: Path, file: int) -> Generator[bytes, None, int | None]:
+    """The file to go on with: this one, from its beginning if it was cut, or None for the next of its name."""
+    read, now = os.lseek(file, 0, os.SEEK_CUR), os.fstat(file)
+    if now.st_size < read:
+        os.lseek(file, 0, os.SEEK_SET)
+        return file
     try:
-        return path.open("rb", buffering=0)
+        named = os.stat(path)
+    except OSError:
+        return file  # between two files of a rotation, or gone for good
+    if os.path.samestat(named, now):
+        return file
+    # Its writer may have added to it until the new one was there.
+    while piece := os.read(file, _CHUNK):
+        yield piece
+    os.close(file)
+    return None
+
+
+def _open(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
 
 
-def _is_shorter(file: BinaryIO) -> bool:
-    return os.fstat(file.fileno()).st_size < file.tell()
-
-
-def _is_another(file: BinaryIO, path: Path) -> bool:
-    """Whether the name belongs to another file by now; a name that is gone may come back."""
-    try:
-        there, ours = path.stat(), os.fstat(file.fileno())
-    except FileNotFoundError:
-        return False
-    return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
+def _rest(bell: int | None) -> None:
+    if bell is None:
+        time.sleep(_POLL_S)
+    elif select.select([bell], [], [], _POLL_S)[0]:
+        os.read(bell, 512)

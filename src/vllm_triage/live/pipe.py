@@ -1,117 +1,120 @@
-"""Standard input as it comes: passed on at once, then looked at."""
+"""`vllm serve ... 2>&1 | vllm-triage`: standard input as it comes, passed on at once, then looked at."""
 
 from __future__ import annotations
 
-import errno
-import os
-import select
 import signal
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol
 
-TERMINATED = 128 + signal.SIGTERM
-TICK_S = 1.0
-_CHUNK = 1 << 16
+from vllm_triage.live.arrivals import arrivals, what_is_there
+from vllm_triage.live.echo import Echo
+from vllm_triage.live.signals import caught
+
+# Ctrl-C reaches the writer of the pipe, too: it ends the log, and its last lines are still to come.
+# Whoever presses it so often has seen that they do not come.
+PATIENCE = 3
+
+# Asked for its pieces with the bell of `caught`; gives b"" where nothing comes.
+Source = Callable[[int | None], Iterator[bytes]]
 
 
-def pump(
-    source: int,
-    sinks: Iterable[int],
-    feed: Callable[[bytes], object],
-    tick: Callable[[], object] | None = None,
-    ended: Callable[[], bool] = lambda: False,
-) -> None:
-    """Read `source` to its end; write each piece to the sinks, then feed it.
+class Taker(Protocol):
+    """Looks at the log."""
 
-    Writing comes first, so that a reader of the echo never waits for us. A sink that is closed or
-    full is given up, and the reading goes on; an error of `feed` or `tick` ends both of them and not
-    the echo, since the server that writes must not die of our fault.
+    def feed(self, piece: bytes) -> object:
+        """Take the next piece, cut anywhere."""
+
+    def tick(self) -> object:
+        """Look at the clock; called after each piece, and about every second."""
+
+
+def pump(source: int, echo: Echo, taker: Taker, interrupts: int = PATIENCE) -> int | None:
+    """Read a file descriptor to its end; see `drive`."""
+    stopped_by = drive(partial(arrivals, source), echo, taker, interrupts)
+    if stopped_by is not None and (rest := what_is_there(source)):
+        echo.write(rest)
+        taker.feed(rest)
+    echo.calm()
+    return stopped_by
+
+
+def drive(source: Source, echo: Echo, taker: Taker, interrupts: int) -> int | None:
+    """Write each piece to the echo, then hand it to the taker.
+
+    Writing comes first, so that a reader of the echo never waits for us. An error of the taker ends
+    the looking and not the echo, since the server that writes must not die of our fault.
 
     Args:
-        source: File descriptor that is read; a terminal's end with EIO.
-        sinks: File descriptors of the echo.
-        feed: Takes every piece, cut anywhere.
-        tick: Called about every second.
-        ended: Asked about every second: whether to end although the source is still open.
+        source: Gives the pieces.
+        echo: Where the log goes on to.
+        taker: Takes every piece.
+        interrupts: So many times Ctrl-C ends the reading.
+
+    Returns:
+        The signal that ended the reading before the source ended, or None.
 
     Raises:
-        Exception: What `feed` or `tick` raised, once the source has ended.
+        Exception: What the taker raised, once the source has ended.
     """
-    failure: Exception | None = None
-    open_sinks = list(sinks)
-    due = time.monotonic() + TICK_S
-    while True:
-        piece = None
-        if tick is None or _readable(source, max(due - time.monotonic(), 0)):
-            piece = _read(source)
-            if not piece:
-                break
-            open_sinks = [sink for sink in open_sinks if _write(sink, piece)]
-        try:
-            if piece and failure is None:
-                feed(piece)
-            if tick is not None and time.monotonic() >= due:
-                due = time.monotonic() + TICK_S
-                if failure is None:
-                    tick()
-                if piece is None and ended():
-                    break
-        except Exception as error:
-            failure = error
-    if failure is not None:
-        raise failure
-
-
-def _readable(source: int, timeout_s: float) -> bool:
-    return bool(select.select([source], [], [], timeout_s)[0])
-
-
-def _read(source: int) -> bytes:
-    try:
-        return os.read(source, _CHUNK)
-    except OSError as error:
-        if error.errno == errno.EIO:  # the other side of a terminal is closed
-            return b""
-        raise
-
-
-class Terminated(BaseException):
-    """SIGTERM came: what has been read so far is all there will be."""
-
-
-@contextmanager
-def signals_held() -> Iterator[None]:
-    """Ctrl-C is ignored, since it reaches the writer too, whose last lines are still to come; SIGTERM raises.
-
-    Raises:
-        Terminated: Inside the block, when SIGTERM comes.
-    """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Terminated
-
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, stop),
+    guarded, stop = Guarded(taker), _Stop(echo, interrupts)
+    handlers: dict[int, Callable[[int], object]] = {
+        signal.SIGINT: stop.interrupted,
+        signal.SIGTERM: stop.told,
     }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    if hasattr(signal, "SIGHUP"):
+        handlers[signal.SIGHUP] = stop.told
+    with caught(handlers) as bell:
+        for piece in source(bell):
+            if piece:
+                echo.write(piece)
+                guarded.feed(piece)
+            guarded.tick()
+            if stop.signal is not None:
+                break
+    guarded.check()
+    return stop.signal
 
 
-def _write(sink: int, piece: bytes) -> bool:
-    """Write all of it; False if the sink takes no more."""
-    rest = memoryview(piece)
-    while rest:
-        try:
-            rest = rest[os.write(sink, rest) :]
-        except BlockingIOError:
-            # Another program made the descriptor non-blocking.
-            select.select([], [sink], [])
-        except OSError:
-            return False
-    return True
+class Guarded:
+    """A taker whose first error is kept for later and ends its work."""
+
+    def __init__(self, taker: Taker) -> None:
+        self._taker = taker
+        self._failure: Exception | None = None
+
+    def feed(self, piece: bytes) -> None:
+        self._try(lambda: self._taker.feed(piece))
+
+    def tick(self) -> None:
+        self._try(self._taker.tick)
+
+    def check(self) -> None:
+        """Raise what was kept."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _try(self, work: Callable[[], object]) -> None:
+        if self._failure is None:
+            try:
+                work()
+            except Exception as error:
+                self._failure = error
+
+
+class _Stop:
+    """What the signals ask for."""
+
+    def __init__(self, echo: Echo, interrupts: int) -> None:
+        self.signal: int | None = None
+        self._echo = echo
+        self._interrupts_left = interrupts
+
+    def interrupted(self, number: int) -> None:
+        self._interrupts_left -= 1
+        if self._interrupts_left <= 0:
+            self.told(number)
+
+    def told(self, number: int) -> None:
+        self.signal = number
+        self._echo.hurry()

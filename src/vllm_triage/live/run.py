@@ -1,138 +1,88 @@
-"""A command under our eyes: its output passed on and read, its signals and its exit status kept."""
+"""`vllm-triage run -- COMMAND`: the command as our child, its log read, its end known."""
 
 from __future__ import annotations
 
-import os
+import select
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from types import FrameType
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from vllm_triage.live.pipe import pump
+from vllm_triage.live.arrivals import arrivals
+from vllm_triage.live.child import FORWARDED, Child
+from vllm_triage.live.echo import Echo
+from vllm_triage.live.oom import oom_kills
+from vllm_triage.live.pipe import Guarded, Taker
+from vllm_triage.live.signals import caught
+from vllm_triage.model import Ending
 
-_FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
-# Processes that outlive their parent may keep its output open for ever.
-_DRAIN_S = 2.0
+# Seconds of silence after the command has ended, and seconds in all, for which processes that it left
+# behind are listened to.
+_SILENCE_S, _LINGER_S = 1.0, 10.0
 
 
 def supervise(
-    argv: Sequence[str], sinks: Iterable[int], feed: Callable[[bytes], object], tick: Callable[[], object]
-) -> int:
-    """Run a command to its end and return its exit status, -n if signal n ended it.
-
-    Its standard output and error are one stream: a terminal of the same size where ours is one, so
-    that it draws as it would without us, and a pipe elsewhere. It leads a process group of its own,
-    to which the signals that we get are passed on.
+    command: Sequence[str],
+    echo: Echo,
+    taker: Taker,
+    in_terminal: bool,
+    left: Callable[[], object] = lambda: None,
+) -> Ending:
+    """Run a command to its end.
 
     Args:
-        argv: The command.
-        sinks: File descriptors to which its output is passed on.
-        feed: Takes every piece of it.
-        tick: Called about every second.
+        command: The program and its arguments.
+        echo: Where its log goes on to.
+        taker: Looks at the log.
+        in_terminal: Whether it is to find itself in a terminal.
+        left: Called where processes of the command live on after its end.
 
     Raises:
-        OSError: The command can't be started.
-        Exception: What `feed` or `tick` raised, once the command has ended.
+        OSError: It can't be started.
+        Exception: What the taker raised, once the command has ended.
     """
-    output, ours = _terminal() if sys.stdout.isatty() else os.pipe()[::-1]
-    try:
-        child = subprocess.Popen(list(argv), stdout=output, stderr=output, start_new_session=True)
-    finally:
-        os.close(output)
-    with _forwarding(child, ours):
-        ended_at: float | None = None
-
-        def ended() -> bool:
-            nonlocal ended_at
-            if child.poll() is None:
-                return False
-            ended_at = ended_at if ended_at is not None else time.monotonic()
-            return time.monotonic() - ended_at > _DRAIN_S
-
-        def beat() -> None:
-            _reap(child)
-            tick()
-
-        try:
-            pump(ours, sinks, feed, beat, ended)
-        finally:
-            os.close(ours)
-            status = child.wait()
-    return status
-
-
-def _terminal() -> tuple[int, int]:
-    """(the command's side, ours) of a new terminal as large as this one."""
-    import pty
-    import termios
-
-    ours, its = pty.openpty()
-    _fit(ours)
-    settings = termios.tcgetattr(its)
-    settings[1] &= ~termios.ONLCR  # our own terminal adds the carriage returns
-    termios.tcsetattr(its, termios.TCSANOW, settings)
-    return its, ours
+    child, guarded = Child(command), Guarded(taker)
+    handlers: dict[int, Callable[[int], object]] = dict.fromkeys(FORWARDED, child.forward)
+    handlers |= {signal.SIGCHLD: child.reap, signal.SIGWINCH: child.resized}
+    handlers |= {signal.SIGTSTP: child.paused, signal.SIGCONT: child.resumed}
+    killed_before = oom_kills()
+    with caught(handlers) as bell:
+        out = child.start(in_terminal)
+        lingering = _Lingering(child)
+        for piece in arrivals(out, bell):
+            if piece:
+                echo.write(piece)
+                guarded.feed(piece)
+            guarded.tick()
+            if lingering.over(bool(piece)):
+                break
+        while child.code is None:
+            # It has closed its output and lives on.
+            select.select([] if bell is None else [bell], [], [], 1)
+            child.reap()
+    killed = oom_kills()
+    if child.survivors():
+        left()
+    guarded.check()
+    return Ending(
+        status=child.code,
+        told=child.told,
+        oom_kills=None if killed is None or killed_before is None else killed - killed_before,
+    )
 
 
-def _fit(terminal: int) -> None:
-    import fcntl
-    import termios
+class _Lingering:
+    """How long a log is read whose main writer has ended while others hold it open."""
 
-    size = fcntl.ioctl(sys.stdout.fileno(), termios.TIOCGWINSZ, b"\0" * 8)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._ended: float | None = None
+        self._last = 0.0
 
-
-@contextmanager
-def _forwarding(child: subprocess.Popen[Any], ours: int) -> Iterator[None]:
-    def forward(number: int, frame: FrameType | None) -> None:
-        if number == getattr(signal, "SIGWINCH", None) and os.isatty(ours):
-            _fit(ours)
-        with suppress(ProcessLookupError):  # it has ended
-            os.killpg(child.pid, number)
-
-    numbers = [getattr(signal, name) for name in _FORWARDED if hasattr(signal, name)]
-    before = {number: signal.signal(number, forward) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _reap(child: subprocess.Popen[Any]) -> None:
-    """Bury orphans that fell to us as process 1 of a container; the command itself is Popen's."""
-    if os.getpid() != 1:
-        return
-    while child.poll() is None:
-        try:
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        if found is None or found.si_pid in {0, child.pid}:
-            return
-        os.waitpid(found.si_pid, 0)
-
-
-def die_like(status: int) -> int:
-    """The exit status for a command's own: ends this process with the same signal, if one ended the command."""
-    if status >= 0:
-        return status
-    number = -status
-    if os.getpid() != 1:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        if number in {
-            getattr(signal, name, None)
-            for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGQUIT")
-        }:
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the core that matters is the command's
-        if number != signal.SIGKILL:
-            signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    return 128 + number
+    def over(self, something_came: bool) -> bool:
+        if self._child.code is None:
+            return False
+        now = time.monotonic()
+        if self._ended is None or something_came:
+            self._last = now
+        self._ended = self._ended or now
+        return now - self._last >= _SILENCE_S or now - self._ended >= _LINGER_S

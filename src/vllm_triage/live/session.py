@@ -1,4 +1,4 @@
-"""One log that is being written: fed, watched, and reported at the right moments."""
+"""One log that is being written, as the command line reads it: the tool is loaded after the first echo."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vllm_triage.live.watch import Event, Watch
+from vllm_triage.live.herald import Announce
 
 if TYPE_CHECKING:
-    from vllm_triage.model import Ending
+    from vllm_triage.model import Ending, Log
     from vllm_triage.pipeline import Stream, Triager
     from vllm_triage.report import Report
 
-Announce = Callable[[Event, "Report"], None]
-
 
 class Session:
-    """Takes the pieces of a log; loads the tool with the first one, after its echo.
+    """Takes the pieces of a log; loads the tool with the first one.
 
     Args:
         triager: Makes the Triager.
-        announce: Told when the server is ready, has failed and lives on, or stands still; None for silence.
-        stall_after: Seconds of silence that are a stall; None for those of the phase.
+        announce: See `Triager.stream`.
+        stall_after: See `Triager.stream`.
         now: Seconds of a clock that never goes back.
     """
 
@@ -36,45 +34,37 @@ class Session:
     ) -> None:
         self._make = triager
         self._announce = announce
-        self._watch = Watch(now, stall_after, lambda: self._stream.report.context.phase)
-        self._told: str | None = None
+        self._stall_after = stall_after
+        self._now = now
+        self._has_begun = False
 
     @cached_property
     def _stream(self) -> Stream:
-        return self._make().stream()
+        return self._make().stream(self._announce, self._stall_after, self._now)
 
     def feed(self, piece: bytes) -> None:
+        self._has_begun = True
         self._stream.feed(piece)
-        self._tell(self._watch.saw(piece))
 
     def tick(self) -> None:
         """To be called about every second, also when nothing comes."""
-        self._tell(self._watch.tick())
+        if self._has_begun:
+            self._stream.tick()
+
+    @property
+    def log(self) -> Log:
+        """What has come so far, taken apart."""
+        return self._stream.log
 
     @property
     def silent_s(self) -> float:
         """Seconds since the log last moved."""
-        return self._watch.silent_s
+        return self._stream.silent_s
+
+    def provisional(self) -> Report:
+        """The report on a log whose writer lives on."""
+        return self._stream.report
 
     def close(self, ending: Ending | None = None) -> Report:
         """The log has ended."""
         return self._stream.close(ending)
-
-    def _tell(self, event: Event | None) -> None:
-        if event is None or self._announce is None:
-            return
-        from vllm_triage.model import Ending
-
-        report = self._stream.report_at(Ending(silent_s=self._watch.silent_s) if event == "stalled" else None)
-        if event == "ready":
-            fits = report.verdict == "healthy"
-        else:
-            # An error that was answered, or told before, is nothing new.
-            fits = report.verdict == "failed" and self._told != _gist(report)
-            self._told = _gist(report) if fits else self._told
-        if fits:
-            self._announce(event, report)
-
-
-def _gist(report: Report) -> str:
-    return report.cause.rule if report.cause else str(report.root_error)

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from vllm_triage.live.marks import Marks
+
 Event = Literal["ready", "failing", "stalled"]
 
-_READY = (b"Application startup complete", b"Uvicorn running on ")
-_TROUBLE = (b"Traceback (most", b"ERROR", b"Error:", b"Killed", b"Segmentation fault", b"died unexpectedly")
-# Notices of waiting are no progress.
-_WAITING = re.compile(
-    rb"No available shared memory broadcast block|[Ww]aiting for \d+ |Still waiting|still waiting|Heartbeat"
-)
-_CARRY = 80
-# A piece of more bytes is progress, whatever it says.
-_FEW = 4096
 # Seconds without a line after an error, until a server that lives on is taken to have failed.
 _SETTLED_S = 5.0
+# It may go on to answer health checks and to log: so many seconds after the error it is looked at all the same.
+_LATEST_S = 20.0
 # A server that serves may log errors of requests for weeks.
 _AGAIN_S = 60.0
-# Seconds a phase may be silent; generous, since a false alarm costs trust and a late one costs minutes.
-STALL_S = {
-    "download": 900.0,
-    "weights": 900.0,
-    "compile": 1800.0,
-    "profile": 900.0,
-    "graph-capture": 900.0,
-    "warm-up": 900.0,
-}
-DEFAULT_STALL_S = 600.0
+# How long is normal where the start stands is found out after this, since finding out costs something.
+FIRST_LOOK_S = 60.0
 
 
 @dataclass
@@ -41,20 +27,22 @@ class Watch:
     Args:
         now: Seconds of a clock that never goes back.
         stall_after: Seconds of silence that are a stall, whatever the phase; None for those of the phase.
-        phase: Names the phase the log is in; asked only when it has been silent for a while.
+        normal_s: Seconds of silence that are normal where the start stands; asked once a silence.
     """
 
     now: Callable[[], float]
     stall_after: float | None = None
-    phase: Callable[[], str | None] = lambda: None
+    normal_s: Callable[[], float] = lambda: FIRST_LOOK_S
 
     def __post_init__(self) -> None:
+        self._stalled = self._looked = False
+        self._limit_s = 0.0
         self.ready = False
-        self._carry = b""
+        self._marks = Marks()
         self._moved = self.now()
         self._trouble: float | None = None
         self._asked = -_AGAIN_S
-        self._stalled = False
+        self._await_stall()
 
     @property
     def silent_s(self) -> float:
@@ -62,13 +50,13 @@ class Watch:
 
     def saw(self, piece: bytes) -> Event | None:
         """Take the next piece; "ready" once, when the server is."""
-        text = self._carry + piece
-        self._carry = text[-_CARRY:]
-        if not _only_waits(piece):
-            self._moved, self._stalled = self.now(), False
-        if any(word in text for word in _TROUBLE):
+        seen = self._marks.of(piece)
+        if seen.moved:
+            self._moved = self.now()
+            self._await_stall()
+        if seen.fatal and self._trouble is None:
             self._trouble = self.now()
-        if not self.ready and any(word in text for word in _READY):
+        if not self.ready and seen.ready:
             self.ready, self._trouble = True, None
             return "ready"
         return None
@@ -76,25 +64,27 @@ class Watch:
     def tick(self) -> Event | None:
         """Something to look into, now that time has passed: "failing" after an error, "stalled" before readiness."""
         now = self.now()
-        if self._trouble is not None and self.silent_s >= _SETTLED_S and now - self._asked >= _AGAIN_S:
+        if self._trouble is not None and self._settled() and now - self._asked >= _AGAIN_S:
             self._trouble, self._asked = None, now
             return "failing"
-        shortest = self.stall_after if self.stall_after is not None else DEFAULT_STALL_S
-        if self.ready or self._stalled or self.silent_s < shortest:
+        if self.ready or self._stalled or self.silent_s < self._limit_s:
             return None
-        limit = (
-            self.stall_after
-            if self.stall_after is not None
-            else STALL_S.get(self.phase() or "", DEFAULT_STALL_S)
-        )
-        if self.silent_s < limit:
-            return None
+        if self.stall_after is None and not self._looked:
+            self._limit_s, self._looked = self.normal_s(), True
+            if self.silent_s < self._limit_s:
+                return None
         self._stalled = True
         return "stalled"
 
+    def ask_again(self) -> None:
+        """It is too early to tell whether the error was survived."""
+        self._trouble, self._asked = self.now(), self.now() - _AGAIN_S
 
-def _only_waits(piece: bytes) -> bool:
-    if len(piece) > _FEW:
-        return False
-    lines = [line for line in piece.splitlines() if line.strip()]
-    return bool(lines) and all(_WAITING.search(line) for line in lines)
+    def _await_stall(self) -> None:
+        self._stalled = self._looked = False
+        self._limit_s = FIRST_LOOK_S if self.stall_after is None else self.stall_after
+
+    def _settled(self) -> bool:
+        assert self._trouble is not None
+        since = self.now() - self._trouble
+        return min(self.silent_s, since) >= _SETTLED_S or since >= _LATEST_S

@@ -22,4 +22,5 @@ def confirm(outcome: Outcome, facts: Facts) -> Outcome:
 
 def _checked(finding: Finding, facts: Facts, context: Context) -> Finding:
     values = {**context.args, **values_of(finding, context)}
-    return replace(finding, checks=tuple(run(check, facts, values) for check in finding.rule.confirm))
+    answers = (run(check, facts, values) for check in finding.rule.confirm)
+    return replace(finding, checks=(*finding.checks, *answers))

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from vllm_triage.model import Line, Log, Role
+from vllm_triage.redact import redact
 from vllm_triage.report.model import Report
 from vllm_triage.report.rows import Row, prose
 
 # Names of phases as they read in a list of times.
 _NAMES = {"import": "imports", "arguments": "arguments", "graph-capture": "graphs", "kv-cache": "KV cache"}
-_PY_SPY = "py-spy dump --pid PID shows where a process stands; VLLM_LOGGING_LEVEL=DEBUG and NCCL_DEBUG=INFO make the next start say more."
+_STACK = "py-spy dump --pid PID shows where a process stands."
+_HUB = "Is the hub there? curl -sI https://huggingface.co; proxy, firewall, HF_ENDPOINT; HF_HUB_OFFLINE=1 uses the cache."
+_ADVICE = {
+    "config": (_HUB, _STACK),
+    "download": (_HUB, "Is there room? df -h ~/.cache/huggingface"),
+    "distributed": (
+        _STACK,
+        "NCCL_DEBUG=INFO makes the next start say more; NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME name the interface.",
+    ),
+    "weights": (_STACK, "Does the storage read? iostat -x 5, nfsiostat 5"),
+}
+_OTHERWISE = (_STACK, "VLLM_LOGGING_LEVEL=DEBUG and VLLM_TRACE_FUNCTION=1 make the next start say more.")
+_RANK = re.compile(r"world_size=(\d{1,4}) rank=(\d{1,4})|rank (\d{1,4}) in world size (\d{1,4})")
+_MOST_PROCESSES = 4
 
 
 def ready(report: Report, seconds: float | None = None) -> str:
@@ -17,13 +33,17 @@ def ready(report: Report, seconds: float | None = None) -> str:
 
     Args:
         report: The report on a healthy log.
-        seconds: How long it took by our own clock, where the log has no stamps.
+        seconds: How long it took by our own clock; the stamps of the log may tell of more.
     """
     times: dict[str, float] = {}
     for part in report.context.timeline:
         if part.seconds is not None and part.phase != "serving":
             times[part.phase] = times.get(part.phase, 0.0) + part.seconds
-    total = sum(times.values()) or seconds
+    stamped = sum(times.values())
+    # A server imports for a while before its first line. Of a start that is not the first our clock tells nothing.
+    total = max(stamped, seconds or 0) if report.context.attempts == 1 else stamped
+    if stamped and total - stamped >= 1:
+        times = {"import": total - stamped + times.pop("import", 0), **times}
     sizes = _sizes(report.context.memory)
     parts = [
         f"{_NAMES.get(phase, phase)} {took:.0f} s" + (f" ({sizes.pop(phase)})" if phase in sizes else "")
@@ -46,14 +66,45 @@ def _sizes(memory: Mapping[str, float]) -> dict[str, str]:
     return sizes
 
 
-def stalled(report: Report, seconds: float, last: str, width: int) -> list[Row]:
-    """Where a start stands that has not moved for some seconds; `last` is the last line it wrote."""
-    phase = report.context.phase or "unknown"
-    rows = prose(
-        f"vllm-triage: nothing has moved for {seconds:.0f} s; the last phase seen is {phase}.",
-        width,
-        "headline",
-    )
-    if last:
-        rows += prose(last, width, indent="  ", lead="last line: ", most=2)
-    return [*rows, *prose(_PY_SPY, width, "faint")]
+def stalled(report: Report, log: Log, seconds: float, width: int) -> list[Row]:
+    """Where a start stands that has not moved for some seconds, who is silent, and how to see more."""
+    phase = report.context.phase
+    since = next((part.line for part in reversed(report.context.timeline) if part.phase == phase), None)
+    where = f"{phase or 'unknown'}, from line {since}" if since else phase or "unknown"
+    text = f"vllm-triage: nothing has moved for {seconds:.0f} s; the last phase seen is {where}. It is left alone."
+    rows = prose(text, width, "headline")
+    silent = _last_words(log)
+    for line in silent[:_MOST_PROCESSES]:
+        name = f"{line.process} (pid {line.pid})" if line.pid else line.process or "last line"
+        rows += prose(
+            redact(line.text.strip()),
+            width,
+            indent="  ",
+            lead=f"{redact(name)}, line {line.number}: ",
+            most=2,
+        )
+    if unheard := _unheard(log):
+        rows += prose(f"Not heard of so far: {unheard}", width, indent="  ")
+    pid = next((line.pid for line in silent if line.pid), None)
+    for advice in _ADVICE.get(phase or "", _OTHERWISE):
+        rows += prose(advice.replace("PID", str(pid or "PID")), width, "faint", lead="- ")
+    return rows
+
+
+def _last_words(log: Log) -> list[Line]:
+    """The last line of each process of this start; of a rank that others have overtaken first."""
+    start = log.attempts[-1].start if log.attempts else 0
+    last: dict[tuple[str, int | None], Line] = {}
+    for line in log:
+        if line.index >= start and line.text.strip():
+            last[line.process, line.pid] = line
+    named = [line for line in last.values() if line.process]
+    return sorted(named or last.values(), key=lambda line: (line.role is not Role.WORKER, line.index))
+
+
+def _unheard(log: Log) -> str:
+    """Ranks that should be there and have said nothing about themselves."""
+    said = [match for line in log if (match := _RANK.search(line.text))]
+    size = max((int(match[1] or match[4]) for match in said), default=0)
+    gone = sorted(set(range(size)) - {int(match[2] or match[3]) for match in said})
+    return f"rank{'s' if len(gone) > 1 else ''} {', '.join(map(str, gone[:8]))} of {size}" if gone else ""

@@ -37,7 +37,8 @@ _MAX_EVIDENCE = 10
 
 def build(outcome: Outcome, log: Log, catalog: Catalog) -> Report:
     """The report on one log. Raises nothing, whatever the log holds."""
-    missing = outcome.missing if log.total_lines else _EMPTY
+    is_empty = not log.total_lines and outcome.verdict == "inconclusive"
+    missing = _EMPTY if is_empty else outcome.missing
     return Report(
         tool_version=__version__,
         catalog_version=catalog.version,
