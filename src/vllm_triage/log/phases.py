@@ -14,7 +14,7 @@ from vllm_triage.model import ErrorBlock, Frame, Line
 _MARKERS: dict[Phase, str] = {
     "serving": r"Application startup complete|Uvicorn running on |Avg (?:prompt|generation) throughput: ",
     "api": r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
-    "warm-up": r"Graph capturing finished|Warming up|[Ww]armup|warming up",
+    "warm-up": r"Graph capturing finished|Warming up|(?<!kernel )[Ww]armup(?! by default)|warming up",
     "graph-capture": r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
     "kv-cache": r"GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
     "profile": r"Memory profiling takes|torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
