@@ -6,7 +6,7 @@ E2E_HOME ?= .e2e
 DEMO := tests/fixtures/logs/shm-too-small.log
 
 .DEFAULT_GOAL := help
-.PHONY: help test e2e bench options lint types fmt rules demo schema picture docs build clean
+.PHONY: help test e2e bench options snapshots lint types fmt rules demo schema picture docs build clean
 
 help: ## Show the targets
 	@grep -E '^[a-z0-9]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z0-9]+):.*## /  make \1\t/' | expand -t 16
@@ -29,6 +29,9 @@ bench: $(READY) ## Measure the wheel against its peers and write docs/benchmarks
 	python3 -m venv build/bench/venv
 	build/bench/venv/bin/pip install --quiet --disable-pip-version-check build/bench/*.whl
 	$(BIN)/python -m benchmarks.run docs build/bench/venv/bin $(ARGS)
+
+snapshots: $(READY) ## Write the reports of the snapshot tests anew, to be read in git diff
+	SNAPSHOTS=write $(BIN)/python -m pytest -q tests/report/test_snapshots.py
 
 options: $(READY) ## Write which release knows which option, from the index's source archives
 	$(BIN)/python tools/options_by_release.py 0.4.2 0.5.5 0.6.6.post1 0.7.3 0.8.5 0.9.2 0.10.2 0.11.0 0.14.0 0.17.0 0.20.0 0.23.0 0.26.0 0.29.0 0.32.0 0.33.0 > options.json.new

@@ -98,8 +98,8 @@ def measure(folder: Path, installed: Path, size: int, rounds: int) -> list[Row]:
             compare(
                 label,
                 command(tool, str(big)),
-                "`rg -i -f`",
-                command("rg", "-i", "-f", str(patterns), str(big)),
+                "`rg -i -F -f`",
+                command("rg", "-i", "-F", "-f", str(literals), str(big)),
                 "<= 1",
                 5,
             )

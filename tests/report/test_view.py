@@ -25,6 +25,8 @@ One request of 32768 tokens needs 4.00 GiB, and 1.20 GiB is left.
 
 What to do: Lower --max-model-len to what fits
     vllm serve demo-org/demo-7b --max-model-len 9776
+  9776 is 32768 * (1.2 - 0.005) / (4.0 + 0.005), down to whole blocks of 16
+  tokens.
 Or: Quantize the KV cache: --kv-cache-dtype fp8
 Or: See what else holds the GPU: nvidia-smi --format=csv
 

@@ -56,6 +56,13 @@ def rows(rule: Rule, width: int, bar: str) -> list[Row]:
         made += [Row(), Row("How it looks", "title")]
         for line in example.strip().splitlines()[:_EXAMPLE_LINES]:
             made += quoted(line, width, bar, most=3)
+        releases = [f"{signature.id} {signature.vllm}" for signature in rule.signatures if signature.vllm]
+        if releases:
+            made += prose(f"Wordings of certain releases: {', '.join(releases)}", width, "faint")
+    if rule.confirm:
+        checks = ", ".join(confirm.check for confirm in rule.confirm)
+        made += [Row(), Row("How to confirm it", "title")]
+        made += prose(f"vllm-triage LOG --probe, on the host that failed, asks: {checks}", width)
     if rule.remedies:
         made += [Row(), Row("What to do", "title")]
         for number, remedy in enumerate(rule.remedies, 1):

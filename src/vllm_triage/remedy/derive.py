@@ -37,6 +37,15 @@ def largest_max_model_len(fields: Mapping[str, Value]) -> int | None:
     return int(estimate)
 
 
+def _working_of_length(fields: Mapping[str, Value], value: Value) -> str:
+    if _number(fields, "estimated_max_model_len") is not None:
+        return f"{value} is vLLM's own estimate."
+    return (
+        f"{value} is {fields['max_model_len']} * ({fields['available_gib']} - {_ROUNDING}) / "
+        f"({fields['needed_gib']} + {_ROUNDING}), down to whole blocks of {_BLOCK} tokens."
+    )
+
+
 def largest_gpu_memory_utilization(fields: Mapping[str, Value]) -> float | None:
     """The largest share of the GPU's memory that is free at start-up.
 
@@ -47,6 +56,10 @@ def largest_gpu_memory_utilization(fields: Mapping[str, Value]) -> float | None:
         return None
     share = math.floor(round((free / total - _MARGIN) * 100, 6)) / 100
     return share if 0.1 <= share < 1 else None
+
+
+def _working_of_share(fields: Mapping[str, Value], value: Value) -> str:
+    return f"{value} is {fields['free_gib']} free of {fields['total_gib']} GiB, less {_MARGIN}, down to two decimals."
 
 
 def smaller_tensor_parallel_size(fields: Mapping[str, Value]) -> int | None:
@@ -109,6 +122,18 @@ def derive(wanted: Mapping[str, str], fields: Mapping[str, Value]) -> dict[str, 
     """The derived values that could be computed, by the names that the rule gives them."""
     made = {name: FUNCTIONS[function](fields) for name, function in wanted.items() if function in FUNCTIONS}
     return {name: value for name, value in made.items() if value is not None}
+
+
+# How a value was computed, in words and figures.
+_WORKINGS: dict[str, Callable[[Mapping[str, Value], Value], str]] = {
+    "largest-gpu-memory-utilization": _working_of_share,
+    "largest-max-model-len": _working_of_length,
+}
+
+
+def working(function: str, fields: Mapping[str, Value], value: Value) -> str:
+    """One sentence with the arithmetic behind a derived value; empty for one that is looked up."""
+    return _WORKINGS[function](fields, value) if function in _WORKINGS else ""
 
 
 def _number(fields: Mapping[str, Value], name: str) -> float | None:

@@ -9,7 +9,7 @@ from vllm_triage.catalog.rule import RemedySpec, Rule
 from vllm_triage.catalog.templates import names
 from vllm_triage.model import Context
 from vllm_triage.redact import redact
-from vllm_triage.remedy.derive import derive
+from vllm_triage.remedy.derive import derive, working
 from vllm_triage.remedy.serve import Scalar, corrected_command
 from vllm_triage.remedy.templates import MissingFieldError, Value, fill
 from vllm_triage.report.model import Remedy
@@ -25,13 +25,23 @@ def fill_remedies(rule: Rule, fields: Mapping[str, Value], context: Context) -> 
         fields: The typed fields of the log, and what every template may use (`model`, `process`, ...).
         context: The start that failed; its options make the corrected command.
     """
-    values = {**fields, **derive(rule.derive, fields)}
-    made = [remedy for spec in rule.remedies if (remedy := fill_remedy(spec, values, context))]
+    derived = derive(rule.derive, fields)
+    workings = {name: working(rule.derive[name], fields, value) for name, value in derived.items()}
+    made = [
+        remedy
+        for spec in rule.remedies
+        if (remedy := fill_remedy(spec, {**fields, **derived}, context, workings))
+    ]
     return tuple(sorted(made, key=lambda remedy: remedy.risk == "destructive"))
 
 
-def fill_remedy(spec: RemedySpec, values: Mapping[str, Value], context: Context) -> Remedy | None:
-    """One remedy, or None where a field is missing or a condition is known not to hold."""
+def fill_remedy(
+    spec: RemedySpec, values: Mapping[str, Value], context: Context, workings: Mapping[str, str] | None = None
+) -> Remedy | None:
+    """One remedy, or None where a field is missing or a condition is known not to hold.
+
+    `workings` say how derived values came about; those of the values it uses are part of the why.
+    """
     conditions = {
         f"{name.replace('_', ' ')} {wanted}": _holds(name, wanted, values)
         for name, wanted in spec.when.items()
@@ -46,6 +56,8 @@ def fill_remedy(spec: RemedySpec, values: Mapping[str, Value], context: Context)
         command = shlex.join(fill(part, values) for part in spec.command) or None
     except MissingFieldError:
         return None
+    used = {name for text in _templates(spec) for name in names(text)}
+    why = " ".join([why, *(said for name, said in (workings or {}).items() if said and name in used)]).strip()
     given = {name.replace("_", "-"): value for name, value in context.args.items()}
     if set_args and not (steps or command or set_env) and all(given.get(n) == v for n, v in set_args.items()):
         # The server was started with these values.
@@ -88,12 +100,16 @@ def _argument(value: Scalar, values: Mapping[str, Value]) -> Scalar:
 
 def _sources(spec: RemedySpec, values: Mapping[str, Value], context: Context) -> Iterator[str]:
     """Every text from the log that goes into the remedy's command."""
-    templates = [*spec.command, *spec.set_env.values(), *map(str, spec.set_args.values())]
-    for name in {name for template in templates for name in names(template)}:
+    for name in {name for template in _templates(spec) for name in names(template)}:
         yield from _texts(values[name])
     if not spec.command:
         yield from _texts(context.argv or context.args)
         yield context.model or ""
+
+
+def _templates(spec: RemedySpec) -> list[str]:
+    """What a remedy makes of values: its command, options and variables."""
+    return [*spec.command, *spec.set_env.values(), *map(str, spec.set_args.values())]
 
 
 def _texts(value: object) -> Iterator[str]:

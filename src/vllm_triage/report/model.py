@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,6 +49,21 @@ class Remedy(_Frozen):
     unset_args: tuple[str, ...] = ()
     set_env: dict[str, str] = {}
     unset_env: tuple[str, ...] = ()
+
+    def apply(
+        self, argv: Sequence[str], env: Mapping[str, str], model: str | None = None
+    ) -> tuple[list[str], dict[str, str]]:
+        """A command line and an environment with this remedy's changes; neither argument is changed.
+
+        Args:
+            argv: The words of the command as it was started, such as ["vllm", "serve", "MODEL", ...].
+            env: Its variables.
+            model: What is served, where it stands right after a flag and could be taken for its value.
+        """
+        from vllm_triage.remedy.apply import apply_args
+
+        variables = {name: value for name, value in env.items() if name not in self.unset_env}
+        return apply_args(argv, self.set_args, self.unset_args, model), variables | self.set_env
 
 
 class _Finding(_Frozen):

@@ -122,8 +122,12 @@ def _no_cause(report: Report, width: int, bar: str) -> list[Row]:
         rows += prose(
             f"It reads like {refuted.rule}, which this machine refutes: {against}", text_width, "title"
         )
+    shown: set[int] = set()
     for consequence in report.consequences[:3]:
         for evidence in consequence.evidence[:1]:
+            if evidence.line in shown:
+                continue
+            shown.add(evidence.line)
             rows += [Row(evidence_place(evidence), "place"), *quoted(evidence.text, width, bar, most=2)]
     if report.missing:
         rows += [*(_BLANK if report.consequences else []), *prose(report.missing, text_width, "good")]
