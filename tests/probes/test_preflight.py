@@ -48,6 +48,18 @@ def test_a_fault_is_seen_before_the_start(facts: Facts, words: list[str], rule: 
     assert rules(facts, *words) <= load_catalog([]).rules.keys()
 
 
+@pytest.mark.parametrize("answer, token, rule", [(401, None, "hub-unauthorized"), (404, "HF_TOKEN", "hub-not-found"), (200, None, None), (403, "HF_TOKEN", None)])  # fmt: skip
+def test_what_the_hub_answered_is_told(answer: int, token: str | None, rule: str | None) -> None:
+    assert GOOD.hub
+    facts = replace(
+        GOOD,
+        model=replace(MODEL, exists=False, kind="repo"),
+        hub=replace(GOOD.hub, answer=answer, token=token),
+    )
+
+    assert rules(facts) == ({rule} if rule else set())
+
+
 def test_the_cache_of_a_long_request_is_an_estimate() -> None:
     (fault,) = forecast(
         read_command(["vllm", "serve", "/models/tiny", "--max-model-len", "131072"]),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vllm_triage.remedy.derive import (
+    FUNCTIONS,
     derive,
     largest_gpu_memory_utilization,
     largest_max_model_len,
@@ -87,3 +88,19 @@ def test_what_cannot_be_derived_is_left_out() -> None:
     }
 
     assert derive(wanted, {"gpus": 4}) == {"tp": 4}
+
+
+@pytest.mark.parametrize(
+    "weights, gpu, gpus, size",
+    [
+        (131.4, 79.15, 1, 4),  # Llama 3.3 70B in 16 bits: two GPUs of 80 GB would be full of weights alone
+        (14.99, 22.06, 1, None),  # an 8B model fits
+        (37.2, 22.06, 2, 8),
+        (9000.0, 79.15, 1, None),
+        (0.0, 79.15, 1, None),
+    ],
+)
+def test_so_many_gpus_hold_the_weights(weights: float, gpu: float, gpus: int, size: int | None) -> None:
+    fields: dict[str, int | float | str] = {"weights_gib": weights, "gpu_gib": gpu, "gpus": gpus}
+
+    assert FUNCTIONS["holding-tensor-parallel-size"](fields) == size

@@ -67,4 +67,4 @@ def test_the_plain_form_is_ascii_and_fits_its_width(triager: Triager, log: str) 
         assert all(row.isascii() for row in rows)
         # Commands stay whole, so that they can be pasted.
         assert all(len(row) <= width or row.startswith("    ") for row in rows)
-        assert len(rows) <= 25
+        assert len(rows) <= 23

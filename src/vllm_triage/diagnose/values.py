@@ -1,4 +1,4 @@
-"""What templates and checks may use: the rule's fields, and names that are the same for every rule."""
+"""What templates and checks may use: the rule's fields, figures of the host, and names that every rule has."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ def values_of(finding: Finding, context: Context) -> dict[str, int | float | str
         "process": first.process if first else None,
         "pid": first.pid if first else None,
     }
-    return {
-        name: value for name, value in common.items() if isinstance(value, (str, int)) and value != ""
-    } | finding.fields
+    told = {name: value for check in finding.checks for name, value in check.facts.items()}
+    known = {name: value for name, value in {**told, **common}.items() if _is_scalar(value) and value != ""}
+    return known | finding.fields
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)

@@ -73,6 +73,7 @@ def _model(command: Command, facts: Facts) -> Iterator[Forecast]:
     yield from _if(model.path_absent, facts, "model-path-invalid", {"path": command.model or ""})
     if facts.model is None or not facts.model.exists:
         yield from _if(model.hub_cut_off, facts, "hub-unreachable")
+        yield from _hub(command, facts)
         return
     for check, rule in (
         (model.config_broken, "model-config-invalid"),
@@ -88,6 +89,17 @@ def _model(command: Command, facts: Facts) -> Iterator[Forecast]:
     yield from _if(
         model.heads_not_divisible, facts, "heads-not-divisible", {"size": size, "tensor_parallel_size": size}
     )
+
+
+def _hub(command: Command, facts: Facts) -> Iterator[Forecast]:
+    """What the hub answered for a repo, if it was asked (--online)."""
+    answer = facts.hub.answer if facts.hub else None
+    rule = {401: "hub-unauthorized", 403: "hub-gated", 404: "hub-not-found", 429: "hub-rate-limited"}.get(
+        answer or 0
+    )
+    # Without a token a repo that needs one looks as if it did not exist.
+    if rule and not (facts.hub and facts.hub.token and answer in {401, 403}):
+        yield Forecast(rule, f"the hub answers {answer} for {command.model}", {"repo": command.model or ""})
 
 
 def _devices(command: Command, facts: Facts) -> Iterator[Forecast]:

@@ -14,6 +14,9 @@ from vllm_triage.remedy.templates import Value
 
 _BLOCK = 16  # tokens of one KV cache block
 _ROUNDING = 0.005  # GiB; vLLM prints two decimals
+_WEIGHTS_SHARE = (
+    0.75  # of a GPU's memory, for weights; the rest is for cache, activations and what is not ours
+)
 _MARGIN = 0.01  # of the GPU's memory, for what is taken between two starts
 
 
@@ -77,6 +80,20 @@ def smaller_tensor_parallel_size(fields: Mapping[str, Value]) -> int | None:
     return next((size for size in range(limit, 0, -1) if heads % size == 0), None)
 
 
+def holding_tensor_parallel_size(fields: Mapping[str, Value]) -> int | None:
+    """The smallest power of two of GPUs that hold the weights: `weights_gib` of each of `gpus` now, `gpu_gib` that one has.
+
+    Nine tenths of a GPU count, and of those so much is left that a cache fits beside the weights. None
+    where one GPU is enough, or where more than 64 would be needed.
+    """
+    weights, gpu = _number(fields, "weights_gib"), _number(fields, "gpu_gib")
+    if weights is None or gpu is None or gpu <= 0:
+        return None
+    asked = int(_number(fields, "gpus") or 1)
+    times = 2 ** max(math.ceil(math.log2(weights / (_WEIGHTS_SHARE * gpu))), 0) if weights > 0 else 1
+    return asked * times if 1 < asked * times <= 64 and times > 1 else None
+
+
 def option_last_release(fields: Mapping[str, Value]) -> str | None:
     """The last release that has the option `argument`, if it was removed since and the log's release is newer."""
     option, release = fields.get("argument"), fields.get("vllm_version")
@@ -109,6 +126,7 @@ def _newer(release: Value | None, than: str) -> bool:
 
 
 FUNCTIONS: dict[str, Callable[[Mapping[str, Value]], Value | None]] = {
+    "holding-tensor-parallel-size": holding_tensor_parallel_size,
     "largest-gpu-memory-utilization": largest_gpu_memory_utilization,
     "largest-max-model-len": largest_max_model_len,
     "nearest-option": nearest_option,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from vllm_triage.report.model import Diagnosis, Evidence, Notice, Remedy, Report
 from vllm_triage.report.rows import Row, prose, quoted
-from vllm_triage.report.words import actions, confidence, evidence_place
+from vllm_triage.report.words import actions, changes, confidence, evidence_place
 
 
 def details(report: Report, width: int, bar: str) -> list[Row]:
@@ -14,7 +14,7 @@ def details(report: Report, width: int, bar: str) -> list[Row]:
     for diagnosis in report.diagnoses:
         rows += _finding("Cause", diagnosis, width, bar)
         for number, remedy in enumerate(diagnosis.remedies, 1):
-            rows += _remedy(number, remedy, width)
+            rows += _remedy(number, remedy, width, report)
     for notice in report.notices:
         rows += _finding("Not fatal", notice, width, bar)
     for consequence in report.consequences:
@@ -46,8 +46,9 @@ def _finding(label: str, finding: Diagnosis | Notice, width: int, bar: str) -> l
     return rows + [Row(f"see {reference}", "faint") for reference in finding.references]
 
 
-def _remedy(number: int, remedy: Remedy, width: int) -> list[Row]:
+def _remedy(number: int, remedy: Remedy, width: int, report: Report) -> list[Row]:
     rows = prose(f"{remedy.title} ({remedy.risk})", width, "good", lead=f"{number}. ")
+    rows += [Row(f"   {change}", "faint") for change in changes(remedy, report.context.args)]
     rows += [Row(f"    {action}", "command") for action in actions(remedy)]
     rows += [row for step in remedy.steps for row in prose(step, width, indent="   ", lead="- ")]
     return rows + (prose(remedy.why, width, "faint", indent="   ") if remedy.why else [])

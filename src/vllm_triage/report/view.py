@@ -16,7 +16,7 @@ from vllm_triage.report.words import (
     verdict,
 )
 
-MAX_ROWS = 25
+MAX_ROWS = 23  # of 24, with the prompt below
 _READABLE = 100
 _BLANK = [Row()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from vllm_triage.report.model import Diagnosis, Evidence, Notice, Remedy, Report
 
@@ -46,6 +47,18 @@ def actions(remedy: Remedy) -> list[str]:
     if remedy.unset_args:
         lines.append(f"vllm serve ... without {_without(remedy)}")
     return lines
+
+
+def changes(remedy: Remedy, args: Mapping[str, object]) -> list[str]:
+    """What a remedy changes, as a diff against the options that the server was started with."""
+    given = {name.replace("_", "-"): value for name, value in args.items()}
+    rows = []
+    for name, value in remedy.set_args.items():
+        rows += [f"- --{name} {given[name]}"] if name in given else []
+        rows.append(f"+ {_option(name, value)}")
+    rows += [f"- --{name} {given.get(name, '')}".rstrip() for name in remedy.unset_args]
+    rows += [f"+ {name}={shlex.quote(value)}" for name, value in remedy.set_env.items()]
+    return rows + [f"- {name}" for name in remedy.unset_env]
 
 
 def gist(remedy: Remedy) -> str:

@@ -56,7 +56,7 @@ def weights_too_large(facts: Facts, values: Values) -> CheckResult:
         return held
     parts = max(int(number(values, "gpus") or 1), 1)
     need = facts.model.weights_bytes / parts / (1 << 20)
-    figures = {"weights_gib": round(need / 1024, 2), "gpu_gib": round(min(total) / 1024, 2)}
+    figures = {"weights_gib": round(need / 1024, 2), "gpu_gib": round(min(total) / 1024, 2), "gpus": parts}
     said = f"{_gib(need)} of weights a GPU, and a GPU has {_gib(min(total))}"
     return confirms(said, **figures) if need > 0.9 * min(total) else unknown(said, **figures)
 
