@@ -56,3 +56,16 @@ def test_each_line_for_itself(lines: list[str]) -> None:
     assert strip_escapes(whole) == "\n".join(map(strip_escapes, lines))
     if not holds_escapes(whole.encode()):
         assert strip_escapes(whole) == whole
+
+
+@pytest.mark.parametrize(
+    "pasted, text",
+    [
+        ("36m(EngineCore_DP0 pid=820)0m ERROR 01-08", "(EngineCore_DP0 pid=820) ERROR 01-08"),
+        ("1;36m(Worker_TP0 pid=1)0;0m text", "(Worker_TP0 pid=1) text"),
+        ("36m(A pid=1)(RayWorkerWrapper pid=2) text", "(A pid=1)(RayWorkerWrapper pid=2) text"),
+        ("took 36m(about 2000 s)", "took 36m(about 2000 s)"),
+    ],
+)
+def test_colours_that_lost_even_their_bracket(pasted: str, text: str) -> None:
+    assert strip_escapes(pasted) == text

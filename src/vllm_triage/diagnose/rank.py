@@ -15,6 +15,7 @@ _CONFIDENCE = (0.92, 0.75, 0.45, 0.5)
 # A line that needs an explanation from the catalog to count at all is worth less than an exception.
 _KIND_COST = {"plain": 0.3, "error": 0.2, "warning": 0.35, "info": 0.45}
 _UNEXPLAINED = 0.5
+_KNOWN_LINE = 1.9
 _REFUTED = 0.1
 _MAX_FINDINGS = 4
 _MAX_EVIDENCE = 10
@@ -45,6 +46,9 @@ def _weight(candidate: Candidate) -> float:
         return cost + drift + (late if candidate.tier else 0.0)
     if candidate.tier >= WRAPPER:
         return WRAPPER + level
+    if level == 1 and not candidate.block:
+        # A line that the catalog knows says more than the notice that the process was aborted.
+        return min(candidate.tier, _KNOWN_LINE)
     # Only words that have one cause are worth more than an exception nobody knows.
     return candidate.tier + (_UNEXPLAINED if candidate.block else 0.0)
 

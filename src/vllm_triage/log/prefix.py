@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # "(Worker_TP0 pid=12) ", "(VllmWorker rank=0 pid=12) ", "(RayWorkerWrapper pid=3, ip=10.0.0.7) ", "(raylet) "
 _PROCESS = re.compile(
-    r"\s{0,8}\*{0,2}\((?:(?P<name>[A-Za-z_][^()]{0,60}?) )?pid=(?P<pid>\d{1,10})(?:, ip=[^)]{1,60})?\)\*{0,2}(?: |$)"
+    r"\s{0,8}\*{0,2}\((?:(?P<name>[A-Za-z_][^()]{0,60}?) )?pid=(?P<pid>\d{1,10})(?:, ip=[^)]{1,60})?\)\*{0,2}(?: |$|(?=\())"
     r"|\((?P<ray>raylet|autoscaler)[^)]{0,60}\) "
 )
 # vLLM's own stamp in both bracket forms; what stands before the level is VLLM_LOGGING_PREFIX.

@@ -15,6 +15,8 @@ _ESCAPES = re.compile(
 )
 # Only a line that also goes back to the default colour is taken for one that has lost its ESC bytes.
 RESETS = ("[0m", "[00m", "[0;0m", "[39m")
+# The colours of vLLM's process prefixes, of which a paste has lost even the bracket: "36m(Worker pid=1)0m ".
+_BROKEN = re.compile(r"(?<![^\s])(?:\d{1,2};)?\d{1,2}m(?P<prefix>\([^()\n]{1,80} pid=\d{1,10}\))(?:0;)?0?m?")
 _RESET = re.compile("|".join(map(re.escape, RESETS)))
 _RESET_BYTES = re.compile(_RESET.pattern.encode())
 _LOST = re.compile(
@@ -25,7 +27,7 @@ _LOST = re.compile(
 
 def holds_escapes(block: bytes) -> bool:
     """Whether `strip_escapes` changes something."""
-    return b"\x1b" in block or bool(_RESET_BYTES.search(block))
+    return b"\x1b" in block or b"m(" in block or bool(_RESET_BYTES.search(block))
 
 
 def strip_escapes(text: str) -> str:
@@ -34,4 +36,4 @@ def strip_escapes(text: str) -> str:
         text = _ESCAPES.sub("", text)
     if _RESET.search(text):
         text = "\n".join(_LOST.sub("", line) if _RESET.search(line) else line for line in text.split("\n"))
-    return text
+    return _BROKEN.sub(r"\g<prefix>", text) if "m(" in text else text

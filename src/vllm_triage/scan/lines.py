@@ -22,7 +22,11 @@ _BAR_PARTS = 3
 def is_plain(block: bytes) -> bool:
     """Whether the lines of a block are clean as they stand: no JSON, and `physical_lines` changes none."""
     return not (
-        b"\x1b" in block or b"\r" in block or b"\0" in block or next(_marks().find(block), None) is not None
+        b"\x1b" in block
+        or b"m(" in block
+        or b"\r" in block
+        or b"\0" in block
+        or next(_marks().find(block), None) is not None
     )
 
 
