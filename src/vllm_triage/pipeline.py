@@ -122,7 +122,10 @@ class Triager:
         if outcome.verdict != "failed" or not outcome.findings:
             return replace(outcome, probing=Probing(reason="there is no diagnosis to check")), log
         if self.facts is None and not self.probes:
-            return replace(outcome, probing=Probing(reason="the log may come from another machine")), log
+            return replace(
+                outcome,
+                probing=Probing(reason="it was not asked for, and the log may come from another machine"),
+            ), log
         from vllm_triage.probes.collect import collect
         from vllm_triage.probes.confirm import confirm
         from vllm_triage.probes.subject import of_failure

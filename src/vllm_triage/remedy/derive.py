@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from vllm_triage.remedy import options
+from vllm_triage.remedy import options, xid
 from vllm_triage.remedy.templates import Value
 
 _BLOCK = 16  # tokens of one KV cache block
@@ -116,6 +116,12 @@ def nearest_option(fields: Mapping[str, Value]) -> str | None:
     return options.nearest(option, release if isinstance(release, str) else None)
 
 
+def xid_action(fields: Mapping[str, Value]) -> str | None:
+    """What NVIDIA says to do about the Xid number `xid`."""
+    number = _number(fields, "xid")
+    return xid.action(int(number)) if number is not None else None
+
+
 def _newer(release: Value | None, than: str) -> bool:
     from packaging.version import InvalidVersion, Version
 
@@ -133,6 +139,7 @@ FUNCTIONS: dict[str, Callable[[Mapping[str, Value]], Value | None]] = {
     "option-first-release": option_first_release,
     "option-last-release": option_last_release,
     "smaller-tensor-parallel-size": smaller_tensor_parallel_size,
+    "xid-action": xid_action,
 }
 
 
