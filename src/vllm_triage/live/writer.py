@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vllm_triage.model import Origin
@@ -23,9 +24,19 @@ class Writer:
 
     @property
     def is_vllm(self) -> bool:
-        return any(
-            os.path.basename(word) == "vllm" or "vllm.entrypoints" in word for word in self.origin.argv
-        )
+        return starts_vllm(self.origin.argv)
+
+
+def starts_vllm(argv: Sequence[str]) -> bool:
+    """Whether a command line is that of a vLLM server, and not of `docker logs vllm`."""
+    program, *rest = argv or ("",)
+    if os.path.basename(program) == "vllm":
+        return True
+    if not os.path.basename(program).startswith("python"):
+        return False
+    # What Python runs is its first word that is no option, or the module after -m.
+    script = next((word for word in rest if not word.startswith("-")), "")
+    return os.path.basename(script) == "vllm" or ("-m" in rest and script.startswith("vllm."))
 
 
 def find_writer(descriptor: int) -> Writer | None:
