@@ -58,10 +58,14 @@ def corrected_command(
 
 
 def _as_typed(argv: Sequence[str]) -> list[str]:
-    """The words from `vllm` on: a script's process shows its interpreter before it."""
+    """The command as it was typed, with what stands before `vllm serve` (sudo, numactl); [] if it is no such command.
+
+    The process of a script shows its interpreter first, which nobody typed.
+    """
     for at, word in enumerate(argv):
-        if os.path.basename(word) == "vllm":
-            return ["vllm", *argv[at + 1 :]]
+        if os.path.basename(word) == "vllm" and argv[at + 1 : at + 2] == ("serve",):
+            typed = [*argv[:at], "vllm", *argv[at + 1 :]]
+            return typed[1:] if at == 1 and os.path.basename(argv[0]).startswith("python") else typed
         if word == "-m" and argv[at + 1 : at + 2] and argv[at + 1].startswith("vllm."):
             return list(argv)
     return []
