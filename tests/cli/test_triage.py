@@ -274,3 +274,14 @@ def test_a_terminal_without_a_file_gets_help() -> None:
 
     assert done.returncode == 2
     assert b"usage: vllm-triage" in done.stderr
+
+
+def test_a_report_for_people_loads_no_more_than_it_needs() -> None:
+    code = (
+        f"import sys; from vllm_triage.cli import main; main([{str(FAILED)!r}]); print(*sorted(sys.modules))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert CAUSE in loaded
+    # The catalog is compiled in a wheel and cached in a checkout: neither is validated again.
+    assert not {"pydantic", "rich", "rapidfuzz", "pynvml", "psutil"} & set(loaded.split())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SCHEMA_VERSION = 1
 
@@ -13,41 +15,94 @@ Status = Literal["confirmed", "likely", "possible", "refuted"]
 Scalar = str | int | float | bool
 
 
-class _Frozen(BaseModel):
-    # Built when first validated or dumped: a report for people never is.
-    model_config = ConfigDict(frozen=True, defer_build=True)
+Part = TypeVar("Part", bound="_Part")
 
 
-class Evidence(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """A frozen part of the answer, with the methods of a pydantic model.
+
+    Pydantic does what they promise, and is imported when the first of them is called: its import takes as
+    long as everything else that a report for people needs.
+    """
+
+    def model_dump(self, *, mode: Literal["python", "json"] = "python") -> dict[str, Any]:
+        made: dict[str, Any] = _adapter(type(self)).dump_python(self, mode=mode)
+        return made
+
+    def model_dump_json(self, *, indent: int | None = None) -> str:
+        return _adapter(type(self)).dump_json(self, indent=indent).decode()
+
+    def model_copy(self: Part, *, update: Mapping[str, Any] | None = None) -> Part:
+        return replace(self, **(update or {}))
+
+    @classmethod
+    def model_validate(cls: type[Part], data: Any) -> Part:
+        """Raises pydantic.ValidationError where the data is none."""
+        made: Part = _adapter(cls).validate_python(data)
+        return made
+
+    @classmethod
+    def model_validate_json(cls: type[Part], text: str | bytes) -> Part:
+        """Raises pydantic.ValidationError where the text is none."""
+        made: Part = _adapter(cls).validate_json(text)
+        return made
+
+    @classmethod
+    def model_json_schema(
+        cls, *, mode: Literal["validation", "serialization"] = "validation"
+    ) -> dict[str, Any]:
+        return _adapter(cls).json_schema(mode=mode)
+
+
+_adapters: dict[str, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    if kind.__name__ not in _adapters:
+        _adapters[kind.__name__] = TypeAdapter(kind)
+    return _adapters[kind.__name__]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence(_Part):
     """A line that speaks for a diagnosis: `text` is its message without carrier, prefix and stamp."""
 
-    source: str = Field(description="the file the line is from; empty where the input has no name")
-    line: int = Field(description="newlines of the input, counted from 1")
+    source: str = field(
+        metadata={"description": "the file the line is from; empty where the input has no name"}
+    )
+    line: int = field(metadata={"description": "newlines of the input, counted from 1"})
     text: str
-    process: str = Field(description="the name in the line's prefix; empty without one")
-    signature: str = Field(description="the signature of the rule that fits the line")
+    process: str = field(metadata={"description": "the name in the line's prefix; empty without one"})
+    signature: str = field(metadata={"description": "the signature of the rule that fits the line"})
 
 
-class Check(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Check(_Part):
     """What the machine says about a diagnosis."""
 
     check: str
     outcome: Literal["confirms", "refutes", "unknown"]
     detail: str
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
-class Remedy(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Remedy(_Part):
     """What to do, for a person (`command`, `steps`) and for a program (`set_args` and so on)."""
 
     title: str
     why: str | None = None
     risk: Literal["safe", "disruptive", "destructive"]
-    command: str | None = Field(default=None, description="one line, quoted for a POSIX shell")
+    command: str | None = field(default=None, metadata={"description": "one line, quoted for a POSIX shell"})
     steps: tuple[str, ...] = ()
-    set_args: dict[str, Scalar] = Field(default={}, description="options of `vllm serve`, without dashes")
+    set_args: dict[str, Scalar] = field(
+        default_factory=dict, metadata={"description": "options of `vllm serve`, without dashes"}
+    )
     unset_args: tuple[str, ...] = ()
-    set_env: dict[str, str] = {}
+    set_env: dict[str, str] = field(default_factory=dict)
     unset_env: tuple[str, ...] = ()
 
     def apply(
@@ -66,30 +121,33 @@ class Remedy(_Frozen):
         return apply_args(argv, self.set_args, self.unset_args, model), variables | self.set_env
 
 
-class _Finding(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class _Finding(_Part):
     rule: str
     family: str
     title: str
-    summary: str | None = Field(
-        description="null where the log does not hold its figures: the title stands alone"
+    summary: str | None = field(
+        metadata={"description": "null where the log does not hold its figures: the title stands alone"}
     )
-    confidence: float = Field(ge=0, le=1)
+    confidence: float = field(metadata={"ge": 0, "le": 1})
     status: Status
-    evidence: tuple[Evidence, ...] = Field(description="[0] is the root line")
+    evidence: tuple[Evidence, ...] = field(metadata={"description": "[0] is the root line"})
     fields: dict[str, Scalar]
     checks: tuple[Check, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Diagnosis(_Finding):
     """A cause of the failure."""
 
     remedies: tuple[Remedy, ...]
-    retry: Literal["retry", "change", "hardware", "unknown"] = Field(
-        description="whether starting again unchanged can help"
+    retry: Literal["retry", "change", "hardware", "unknown"] = field(
+        metadata={"description": "whether starting again unchanged can help"}
     )
     references: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Notice(_Finding):
     """Something that went wrong and did not stop the server."""
 
@@ -97,14 +155,16 @@ class Notice(_Finding):
     references: tuple[str, ...]
 
 
-class Consequence(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Consequence(_Part):
     """A follow-up of the failure, which is never its cause."""
 
     rule: str
     evidence: tuple[Evidence, ...]
 
 
-class Frame(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Frame(_Part):
     """One frame of a traceback."""
 
     file: str
@@ -112,7 +172,8 @@ class Frame(_Frozen):
     function: str
 
 
-class ChainLink(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class ChainLink(_Part):
     """One exception of a chain; `link` says how it led to the next one."""
 
     type: str
@@ -121,20 +182,22 @@ class ChainLink(_Frozen):
     link: Literal["cause", "context"] | None
 
 
-class RootError(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class RootError(_Part):
     """The error that the failure goes back to, known or not."""
 
-    type: str | None = Field(description="null where it is no exception")
+    type: str | None = field(metadata={"description": "null where it is no exception"})
     message: str
     process: str
     line: int
     frames: tuple[Frame, ...] = ()
-    chain: tuple[ChainLink, ...] = Field(
-        default=(), description="in the order of the log, this error included"
+    chain: tuple[ChainLink, ...] = field(
+        default=(), metadata={"description": "in the order of the log, this error included"}
     )
 
 
-class PhaseTime(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class PhaseTime(_Part):
     """When a phase of the start began, and how long it took where the log tells."""
 
     phase: str
@@ -142,49 +205,54 @@ class PhaseTime(_Frozen):
     line: int
 
 
-class Context(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Context(_Part):
     """What the log tells about the start."""
 
     vllm_version: str | None = None
     engine: Literal["v0", "v1"] | None = None
     model: str | None = None
     device: str | None = None
-    args: dict[str, Any] = {}
-    memory: dict[str, float] = {}
+    args: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, float] = field(default_factory=dict)
     phase: str | None = None
     attempts: int = 1
     timeline: tuple[PhaseTime, ...] = ()
 
 
-class Probes(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Probes(_Part):
     """Whether the machine was asked to confirm or refute."""
 
     ran: bool = False
-    reason: str | None = Field(default=None, description="why it was not asked")
-    problems: dict[str, str] = Field(default={}, description="parts that did not answer, and why")
+    reason: str | None = field(default=None, metadata={"description": "why it was not asked"})
+    problems: dict[str, str] = field(
+        default_factory=dict, metadata={"description": "parts that did not answer, and why"}
+    )
 
 
-class Report(_Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Report(_Part):
     """The answer to one log."""
 
     schema_version: int = SCHEMA_VERSION
     tool_version: str
     catalog_version: str
     verdict: Literal["failed", "healthy", "inconclusive"]
-    provisional: bool = Field(default=False, description="true while the process lives on")
-    diagnoses: tuple[Diagnosis, ...] = Field(
-        default=(), description="ranked; [0] is the root cause, refuted ones stand last"
+    provisional: bool = field(default=False, metadata={"description": "true while the process lives on"})
+    diagnoses: tuple[Diagnosis, ...] = field(
+        default=(), metadata={"description": "ranked; [0] is the root cause, refuted ones stand last"}
     )
     notices: tuple[Notice, ...] = ()
     consequences: tuple[Consequence, ...] = ()
     root_error: RootError | None = None
-    missing: str | None = Field(
-        default=None, description="which part of the log is not there, and how to get it"
+    missing: str | None = field(
+        default=None, metadata={"description": "which part of the log is not there, and how to get it"}
     )
-    context: Context = Context()
-    probes: Probes = Probes()
+    context: Context = field(default_factory=Context)
+    probes: Probes = field(default_factory=Probes)
     # For the reader of the terminal view; a program asks for a cause or none.
-    nearest: tuple[str, ...] = Field(default=(), exclude=True)
+    nearest: tuple[str, ...] = field(default=(), metadata={"exclude": True})
 
     @property
     def cause(self) -> Diagnosis | None:
