@@ -81,6 +81,10 @@ def test_a_bare_assertion_is_known_by_its_place(tmp_path: Path) -> None:
     assert rule.id == "assertionerror"
 
 
+def test_a_message_of_blanks_is_none(tmp_path: Path) -> None:
+    assert written(tmp_path, Failure(type=None, message="\t", lines=["x"], place=None))
+
+
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.builds(

@@ -160,7 +160,7 @@ def _signature(failure: Failure, pattern: str) -> Iterator[str]:
         yield f"    raised_in: [{_quoted(failure.place)}]"
     else:
         yield "  - id: fuzzy"
-        yield f"    phrase: {_quoted(failure.message or failure.type or 'Say here what the log says')}"
+        yield f"    phrase: {_quoted(failure.message.strip() or failure.type or 'Say here what the log says')}"
 
 
 def _fields(fields: dict[str, str]) -> Iterator[str]:
