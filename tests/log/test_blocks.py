@@ -248,3 +248,10 @@ def test_raw_tracebacks_written_into_each_other_show_both_exceptions(
         ("RuntimeError", "Engine core initialization failed."),
     }
     assert len({block.chain for block in blocks}) == 2
+
+
+def test_a_heading_that_holds_the_message_is_read(read: Read) -> None:
+    heading = "Exception in worker VllmWorkerProcess while processing method load_model: no room for it, Traceback (most recent call last):"
+    short = "Engine core failed, Traceback (most recent call last):"
+
+    assert [line.kind for line in read(f"{heading}\n{short}")] == ["plain", "aside"]

@@ -11,6 +11,7 @@ from vllm_triage.log.root import root_line
 from vllm_triage.model import ErrorBlock, Frame, Line
 
 _MAX_CONTINUATION = 60
+_SHORT_HEADING = 60
 _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
 HEADER = re.compile(r"Traceback \(most recent call (?:last|first)\)")
@@ -118,8 +119,11 @@ class BlockReader:
             self._used.add(line.index)
             self._close(stream, link="cause" if CAUSE in bare else "context")
             return
-        if HEADER.search(bare[:300]) or _RICH_HEADER.match(bare):
-            self._used.add(line.index)
+        header = HEADER.search(bare[:300])
+        if header or _RICH_HEADER.match(bare):
+            # V0's workers put the message before it: "Exception in worker ... load_model: no room, Traceback (...".
+            if header is None or header.start() <= _SHORT_HEADING:
+                self._used.add(line.index)
             chained = stream.state == "idle" and stream.chain >= 0
             self._close(stream, link=None, keep_chain=chained)
             stream.state, stream.indent = "frames", len(text) - len(text.lstrip())
