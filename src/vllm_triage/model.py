@@ -185,7 +185,7 @@ class Context:
     """What the log tells about the start, whatever became of it.
 
     `memory` holds figures by name: weights_gib, kv_cache_gib, graphs_gib, kv_cache_tokens. `argv` is the
-    command line as it was typed, where the process that writes the log is known.
+    command line as it was typed, where the log shows it or the process that writes it is known.
     """
 
     vllm_version: str | None = None

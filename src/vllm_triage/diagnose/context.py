@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from vllm_triage.catalog.rule import Phase
+from vllm_triage.diagnose.typed import typed_command
 from vllm_triage.model import Context, Line
 
 _VERSION = re.compile(
@@ -73,6 +74,7 @@ def context(
         phase=phase or (marks[-1][1] if marks else None),
         attempts=attempts,
         timeline=_timeline(lines, marks),
+        argv=typed_command(lines),
     )
 
 

@@ -14,6 +14,7 @@ from vllm_triage.remedy.apply import apply_args
 
 Scalar = str | int | float | bool
 
+_IMAGE = "vllm/vllm-openai"
 # Where the echo of options names the model.
 _MODEL_KEYS = ("model_tag", "model")
 
@@ -66,7 +67,7 @@ def _as_typed(argv: Sequence[str]) -> list[str]:
         if os.path.basename(word) == "vllm" and argv[at + 1 : at + 2] == ("serve",):
             typed = [*argv[:at], "vllm", *argv[at + 1 :]]
             return typed[1:] if at == 1 and os.path.basename(argv[0]).startswith("python") else typed
-        if word == "-m" and argv[at + 1 : at + 2] and argv[at + 1].startswith("vllm."):
+        if (word == "-m" and argv[at + 1 : at + 2] and argv[at + 1].startswith("vllm.")) or _IMAGE in word:
             return list(argv)
     return []
 
