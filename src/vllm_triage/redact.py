@@ -10,25 +10,25 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]?|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|.?)", re.DOTALL
-)
-_BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
+from vllm_triage.lazy import lazy
+
+_ESCAPES = lazy(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]?|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|.?)", re.DOTALL)
+_BREAKS = lazy("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 # C0, DEL, C1, soft hyphen, bidi marks and overrides, zero-width and other invisible format characters.
-_CONTROL = re.compile(
+_CONTROL = lazy(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]+"
 )
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = lazy("[\ud800-\udfff]")
 
 # One look that most lines do not pass; everything below needs one of these words.
-_SUSPECT = re.compile(
+_SUSPECT = lazy(
     r"token|key|passw|passphrase|secret|auth|bearer|basic |cookie|sig=|signature|://|-----BEGIN|eyJ|hf_|api_org_|sk-|sk_|AKIA|ASIA|AIza"
     r"|ya29|gh[pousr]_|github_pat|glpat|xox|npm_|pypi-|nvapi-|gsk_|r8_|SG\.|hooks\.slack",
     re.IGNORECASE,
 )
 
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.DOTALL))
+    (kind, lazy(pattern, re.DOTALL))
     for kind, pattern in (
         ("private-key", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*(?:-----END[A-Z0-9 ]{0,60}-----)?"),
         ("jwt", r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}"),
@@ -50,7 +50,7 @@ _UNMASKED = r"(?!\[redacted:)"
 _SCHEME = r"(?:bearer|basic|token|digest|negotiate)\b"
 # The first group stays, the rest is the secret.
 _PLACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
+    (kind, lazy(pattern, re.IGNORECASE))
     for kind, pattern in (
         ("password", rf"(://[^\s/:@'\"\[]{{0,128}}:){_UNMASKED}[^\s/@'\"]{{1,1024}}(?=@)"),
         ("password", rf"(\s(?:-u|--user|--proxy-user)[ =]['\"]?[^\s:'\"]{{1,64}}:){_UNMASKED}[^\s'\"]+"),
@@ -80,19 +80,17 @@ _NAME = (
     r"|(?-i:(?<![A-Z0-9_])[A-Z][A-Z0-9_]{0,60}_(?:TOKEN|KEY|PASS|PWD)(?![A-Z0-9_])))"
 )
 _VALUE = r"(?P<value>\[\s{0,3}\\?['\"][^\]]*\]?|(?P<open>\\?['\"])(?P<quoted>[^'\"\\]*)|[^\s,;&'\")\]}\\]+)"
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy(
     rf"(?<![/.])(?P<name>{_NAME})(?P<sep>\\?['\"]?\s{{0,3}}(?:=>|[=:])\s{{0,3}}){_VALUE}", re.IGNORECASE
 )
-_OPTION = re.compile(
+_OPTION = lazy(
     rf"(?P<name>--?(?:(?:[a-z]{{1,20}}-){{0,3}}{_NAME}|token))(?P<sep>\\?['\"],\s{{0,3}}|[ \t]{{1,3}}){_VALUE}",
     re.IGNORECASE,
 )
-_NO_SECRET = re.compile(
-    r"None|null|true|false|undefined|[<$({*.].*|\[redacted:.*|", re.IGNORECASE | re.DOTALL
-)
-_WHOLE_NAME = re.compile(rf"(?:\w{{0,60}}[_-])??{_NAME}", re.IGNORECASE)
+_NO_SECRET = lazy(r"None|null|true|false|undefined|[<$({*.].*|\[redacted:.*|", re.IGNORECASE | re.DOTALL)
+_WHOLE_NAME = lazy(rf"(?:\w{{0,60}}[_-])??{_NAME}", re.IGNORECASE)
 _LARGEST = 1 << 63
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy(r"\d")
 
 
 def redact(text: str) -> str:
@@ -131,10 +129,8 @@ def redact_data(value: Any, name: str = "") -> Any:
     return redact(str(value))
 
 
-_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_HOME = re.compile(
-    r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}|/lustre/home/|/export/home/)[\w.@+-]{1,64}"
-)
+_MAIL = lazy(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_HOME = lazy(r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2}|/lustre/home/|/export/home/)[\w.@+-]{1,64}")
 
 
 def anonymise(text: str) -> str:

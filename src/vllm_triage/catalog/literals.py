@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from vllm_triage.catalog.parsetree import LOOKAROUNDS, REPEATS, Node, parse
+from vllm_triage.lazy import lazy
 
 # Words that healthy logs are full of: a literal made of them makes many lines candidates.
-_COMMON = re.compile(
+_COMMON = lazy(
     r"error|fail(?:ed)?|memory|model|config|cuda|torch|vllm|value|runtime|exception|invalid|import|python|process"
     r"|engine|worker|device|cannot|could not|found|loading|version|supported|expected"
 )

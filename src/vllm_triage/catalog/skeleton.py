@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from vllm_triage.catalog.hazards import MIN_LITERAL
 from vllm_triage.catalog.literals import required_literals
+from vllm_triage.lazy import lazy
 
 _MAX_PATTERN = 160
-_VALUES = re.compile(
+_VALUES = lazy(
     r"(?P<masked>\[redacted:[^\]]*\])"
     r"|(?<!\w)(?P<quote>['\"`])(?P<quoted>[^'\"`]{1,200})(?P=quote)(?!\w)"
     r"|(?P<path>(?:\w{2,8}://|(?<![\w.])\.{0,2}/)[^\s'\",;:()\]]{2,400})"
@@ -62,7 +63,7 @@ _SMALL_WORDS = frozenset(
     ]
 )
 # What YAML may not hold, or takes for the end of a line.
-_UNPRINTABLE = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE = lazy("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)

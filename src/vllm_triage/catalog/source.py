@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import yaml
 
 from vllm_triage.catalog.problem import CatalogError, Problem
+from vllm_triage.lazy import lazy
 
 KeyPath = tuple[str | int, ...]
 
@@ -117,7 +118,7 @@ for _tag, _form, _firsts in (
 ):
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}",
-        re.compile(rf"(?:{_form})\Z"),
+        lazy(rf"(?:{_form})\Z"),
         ["" if first == "\0" else first for first in _firsts],
     )
 

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from string import Formatter
 
-_NAME = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
-_FORMAT = re.compile(r"(?:,|\.\d|,\.\d)?[dfgs]?")
+from vllm_triage.lazy import lazy
+
+_NAME = lazy(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
+_FORMAT = lazy(r"(?:,|\.\d|,\.\d)?[dfgs]?")
 
 
 class TemplateError(ValueError):

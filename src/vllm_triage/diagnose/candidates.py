@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vllm_triage.diagnose.plain import is_build_error, native_tier
+from vllm_triage.lazy import lazy
 from vllm_triage.log import chains
 from vllm_triage.model import ErrorBlock, Hit, Line, Role
 
@@ -14,7 +14,7 @@ from vllm_triage.model import ErrorBlock, Hit, Line, Role
 _LOOKUPS = {"StopIteration", "KeyError", "IndexError", "StopAsyncIteration", "Empty"}
 _LOOKUPS_IN_CONTEXT = {"AttributeError", "TypeError", "JSONDecodeError", "UnicodeDecodeError", "UnicodeError"}
 # Exceptions that only say that another program failed; what that program printed is the cause.
-_BUILD_FAILED = re.compile(
+_BUILD_FAILED = lazy(
     r"[Nn]inja build failed|[Cc]ompil\w+ failed|[Ff]ailed to compile|[Bb]uild failed|Error building extension|raised in subprocess"
 )
 _BUILD_OUTPUT_LINES = 80

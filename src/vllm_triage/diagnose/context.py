@@ -9,24 +9,25 @@ from typing import Any, Literal
 
 from vllm_triage.catalog.rule import Phase
 from vllm_triage.diagnose.typed import typed_command
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Context, Line
 
-_VERSION = re.compile(
+_VERSION = lazy(
     r"vLLM API server version v?(?P<a>\d[\w.+-]*)|LLM engine \(v?(?P<b>\d[\w.+-]*?)\)|█.{0,40}version +v?(?P<c>\d[\w.+-]*)|vLLM Version\s*: v?(?P<d>\d[\w.+-]*)"
 )
-_ARGS = re.compile(r"non-default args: (?P<args>\{.*\})\s*$")
-_MODEL = re.compile(
+_ARGS = lazy(r"non-default args: (?P<args>\{.*\})\s*$")
+_MODEL = lazy(
     r"with config: model='(?P<a>[^']{1,300})'|█.{0,40}model +(?P<b>\S{1,300})\s*$|vllm serve (?P<c>[^\s-]\S{0,300})|--model[ =](?P<d>\S{1,300})|Starting to load model (?P<e>\S{1,300}?)\.{3}"
 )
-_V1 = re.compile(r"Initializing a V1 LLM engine|vllm/v1/|EngineCore")
-_V0 = re.compile(r"Initializing a V0 LLM engine|Initializing an LLM engine|MQLLMEngine|vllm/worker/")
-_DEVICE = re.compile(r"Automatically detected platform (\w+)|\bdevice_config=(\w+)")
+_V1 = lazy(r"Initializing a V1 LLM engine|vllm/v1/|EngineCore")
+_V0 = lazy(r"Initializing a V0 LLM engine|Initializing an LLM engine|MQLLMEngine|vllm/worker/")
+_DEVICE = lazy(r"Automatically detected platform (\w+)|\bdevice_config=(\w+)")
 # The last figure of a name counts; with several ranks they are those of one rank.
 _MEMORY = {
-    "weights_gib": re.compile(r"[Mm]odel (?:weights |loading )?took ([\d.]+) ?Gi?B"),
-    "kv_cache_gib": re.compile(r"Available KV cache memory: (-?[\d.]+) ?GiB"),
-    "graphs_gib": re.compile(r"Graph capturing finished in .{1,20}, took (-?[\d.]+) ?GiB"),
-    "kv_cache_tokens": re.compile(r"KV cache size: ([\d,]+) tokens"),
+    "weights_gib": lazy(r"[Mm]odel (?:weights |loading )?took ([\d.]+) ?Gi?B"),
+    "kv_cache_gib": lazy(r"Available KV cache memory: (-?[\d.]+) ?GiB"),
+    "graphs_gib": lazy(r"Graph capturing finished in .{1,20}, took (-?[\d.]+) ?GiB"),
+    "kv_cache_tokens": lazy(r"KV cache size: ([\d,]+) tokens"),
 }
 _MAX_ARGS = 200_000
 

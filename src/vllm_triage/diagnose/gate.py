@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from vllm_triage.lazy import lazy
 from vllm_triage.log.attempts import SERVING, SHUTDOWN
 from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 
 # What ends a server that was ready. Everything else was answered, retried or survived.
-_FATAL = re.compile(
+_FATAL = lazy(
     r"EngineCore encountered (?:a fatal error|an issue)|EngineDeadError|Engine loop is not running|Background loop (?:has errored|is not running)"
     r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
     r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
 # What uvicorn says at the end of a server that had been up.
-_ORDERLY_END = re.compile(
+_ORDERLY_END = lazy(
     r"Shutting down$|Shutting down FastAPI HTTP server|Waiting for (?:background tasks|connections) to c"
 )
 _LAST_LINES = 8

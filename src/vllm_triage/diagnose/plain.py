@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Line
 
 # The lower the class, the more surely a line of this form is the cause; see `Candidate.tier`.
 _FORMS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
-    (tier, re.compile(pattern))
+    (tier, lazy(pattern))
     for tier, pattern in (
         # argparse and click
         (0.5, r"[\w./-]{1,80}(?: [\w-]{1,30})?: error: (?:argument|unrecognized|the following|ambiguous|invalid|unknown|expected|no such)|\S{1,60}\.py: error: "),
@@ -24,18 +25,18 @@ _FORMS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 # Words with which an explanation in plain text begins or ends; a last resort.
-_FAILURE_WORDS = re.compile(
+_FAILURE_WORDS = lazy(
     r"\b(?:fatal|failed|failure|error|cannot|can't|could not|couldn't|unable to|not found|not supported|unsupported|no such|denied"
     r"|invalid|exceeds?|out of memory|refused|timed? ?out|missing|must be|aborted|crash(?:ed)?)\b",
     re.IGNORECASE,
 )
-_HARMLESS = re.compile(
+_HARMLESS = lazy(
     r"resource_tracker|leaked|destroy_process_group|retry(?:ing)? in|falling back|fallback|deprecated|will be ignored|ignored$|see (?:root cause|stack trace|above)|skipping|disabl",
     re.IGNORECASE,
 )
 
 
-_BUILD_ERROR = re.compile(
+_BUILD_ERROR = lazy(
     r"\S{1,300}[:(]\d+(?::\d+|\))?: (?:fatal )?error\b|(?:\S{1,80}: )?fatal error: |nvcc fatal|.{0,60}ptxas fatal|.{0,60}collect2: error|.{0,100}/ld: cannot find"
 )
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable
 
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Line
 
 # After a prompt, a trace of the shell ("+ "), a fence or nothing; never in the middle of a sentence.
-_SERVE = re.compile(
-    r"(?:^|[#$%>] |^\++ |^CMD:? |command: )(?P<command>(?:\S*/)?vllm serve [^\s<\[-].{0,4000})$"
-)
-_DOCKER = re.compile(
+_SERVE = lazy(r"(?:^|[#$%>] |^\++ |^CMD:? |command: )(?P<command>(?:\S*/)?vllm serve [^\s<\[-].{0,4000})$")
+_DOCKER = lazy(
     r"(?:^|[#$%>] |^\++ )(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run .{0,4000}?vllm/vllm-openai\S* .{0,4000})$"
 )
 _ENDS = {"|", "||", "&&", ";", "&", "2>&1", ">", ">>", "|&"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.literals import LiteralIndex
 
 _READY = ("Application startup complete", "Uvicorn running on", "server is ready")
@@ -35,7 +36,7 @@ _WAITING = (
     "' thrown while requesting ",
 )
 _LONGEST = max(map(len, (*_READY, *_FATAL, *_WAITING)))
-_WAITING_LINE = re.compile("|".join(map(re.escape, _WAITING)).encode(), re.IGNORECASE)
+_WAITING_LINE = lazy("|".join(map(re.escape, _WAITING)).encode(), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

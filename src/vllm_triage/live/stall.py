@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Log
 
 # Seconds of silence that a phase may well have; generous, since a false alarm costs trust.
@@ -24,7 +23,7 @@ _NORMAL_S = {
 _OTHERWISE_S = 300.0
 # The slowest file systems and networks on which somebody would still serve a model.
 _SLOWEST_GIB_S = 0.02
-_SIZE = re.compile(r"Checkpoint size: ([\d.]+) GiB")
+_SIZE = lazy(r"Checkpoint size: ([\d.]+) GiB")
 
 
 def normal_s(phase: str | None, log: Log) -> float:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from vllm_triage.lazy import lazy
 from vllm_triage.log.asides import Asides
 from vllm_triage.log.attempts import split_attempts
 from vllm_triage.log.attribution import attribute
@@ -23,7 +24,7 @@ _KINDS: dict[str, LineKind] = {
     "ERROR": "error",
     "CRITICAL": "error",
 }
-_VLLM = re.compile(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
+_VLLM = lazy(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
 
 
 def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source: str = "") -> Log:

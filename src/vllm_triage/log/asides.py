@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from vllm_triage.lazy import lazy
 
-_ECHO = re.compile(
+_ECHO = lazy(
     r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
     r"|(?:vLLM )?API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
     r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
-_ACCESS = re.compile(r'\S{1,60} - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
-_SHELL_TRACE = re.compile(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")
-_PROGRESS = re.compile(r"\d{1,3}%\|| \d{1,3}% Completed \|")
-_ENVIRONMENT_TITLES = re.compile(
+_ACCESS = lazy(r'\S{1,60} - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
+_SHELL_TRACE = lazy(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")
+_PROGRESS = lazy(r"\d{1,3}%\|| \d{1,3}% Completed \|")
+_ENVIRONMENT_TITLES = lazy(
     r"\s*(?:System|PyTorch|CPU|vLLM|CUDA / GPU|Python) (?:Info|Environment|Environment Variables)\s*$"
     r"|Environment Variables\s*$|Versions of relevant libraries|PyTorch version *: |Collecting environment information"
 )
-_RULE = re.compile(r"\s*[=-]{10,}\s*$")
-_ENVIRONMENT_ENTRY = re.compile(
+_RULE = lazy(r"\s*[=-]{10,}\s*$")
+_ENVIRONMENT_ENTRY = lazy(
     r"(?!\S{0,80}(?:Error|Exception): )\s*(?:$|[=-]{4,}|\[(?:pip3|conda)\]|[A-Z][\w .()/#+-]{1,48} ?: |[A-Z_]{3,60}=|GPU \d|NIC\d|\s+GPU\d|Legend|\s{2,}\S|vLLM Build Flags|CUDA Archs|GPU Topology)"
 )
 

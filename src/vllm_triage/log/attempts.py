@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Attempt, ErrorBlock, Line
 
-_START = re.compile(
+_START = lazy(
     r"vLLM API server version |non-default args: |(?:█|▄|▀).{0,60}version +v?\d|vLLM server version |\bversion \d+\.\d+\.\d+\S* *$"
 )
 # A supervisor that starts the server again.
-_RESTART = re.compile(
+_RESTART = lazy(
     r"Scheduled restart job, restart counter is at|systemd\[1\]: Start(?:ed|ing) |Back-off restarting failed container"
     r"|\S{1,60} exited with code \d+ \(restarting\)"
 )
-_ENGINE_START = re.compile(r"Initializing an? (?:V\d )?LLM engine")
+_ENGINE_START = lazy(r"Initializing an? (?:V\d )?LLM engine")
 # Said early in every process. Alone it begins nothing; with a clock that went back it does. (A clock that
 # goes back proves little by itself: the dates of a log made anonymous do, and so do ranks on other hosts.)
-_EARLY = re.compile(
+_EARLY = lazy(
     r"Automatically detected platform |Initializing an? (?:V\d )?LLM engine|Resolved architecture: "
 )
-READY = re.compile(
+READY = lazy(
     r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
 )
-SERVING = re.compile(
+SERVING = lazy(
     r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |HTTP/1\.[01]\" 200|Processed prompts: "
     # An answer that is no success is an answer, too, but a 500 can come from a server whose engine is dead.
     r"|^\S{1,60} - \"(?:GET|POST|PUT|DELETE|HEAD|OPTIONS) /\S{0,200} HTTP/[\d.]+\" [1-4]\d\d"
 )
 # What an orderly end begins with; everything after it belongs to the end.
-SHUTDOWN = re.compile(
+SHUTDOWN = lazy(
     r"Shutting down(?! executor)|Received (?:signal )?(?:SIGTERM|SIGINT|signal (?:15|2)\b)|(?:SIGTERM|SIGINT) received|Received termination signal|Received exit signal"
     r"|KeyboardInterrupt|Waiting for application shutdown|Application shutdown complete|Finished server process"
     r"|Shutdown initiated|\[shutdown\] (?:API server|signal)|Stopping container|Stopped .{0,60}\bservice|slurmstepd: error: \*\*\* (?:JOB|STEP)"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vllm_triage.lazy import lazy
 from vllm_triage.log.root import root_line
 from vllm_triage.model import ErrorBlock, Frame, Line
 
@@ -14,43 +15,43 @@ _MAX_CONTINUATION = 60
 _SHORT_HEADING = 60
 _STRAIGHT = str.maketrans("“”‘’", "\"\"''")
 
-HEADER = re.compile(r"Traceback \(most recent call (?:last|first)\)")
-_RICH_HEADER = re.compile(r"[╭+][─-]{3,} ?Traceback \(most recent call last\)")
-FRAME = re.compile(
+HEADER = lazy(r"Traceback \(most recent call (?:last|first)\)")
+_RICH_HEADER = lazy(r"[╭+][─-]{3,} ?Traceback \(most recent call last\)")
+FRAME = lazy(
     r'\s*(?:#\d+ )?File "(?P<file>[^"]{1,400})", line (?P<line>\d{1,7})(?:,? in (?P<function>\S.{0,200}))?\s*$'
 )
 # Rich ("/x/y.py:12 in load"), IPython ("File ~/x.py:12, in load(self)", "/x/y.py in load(self)").
-_OTHER_FRAME = re.compile(
+_OTHER_FRAME = lazy(
     r"\s*(?:File )?(?P<file>[~/.\w][^\s:]{0,300}\.pyx?):?(?P<line>\d{1,7})?,? in (?P<function>[\w.<>]{1,120})(?:\(.*\))?\s*:?$"
 )
 CAUSE = "The above exception was the direct cause of the following exception"
 CONTEXT = "During handling of the above exception, another exception occurred"
-_CARETS = re.compile(r"\s*[~^]+[~^ ]*$")
-_REPEATED = re.compile(r"\s*\[Previous line repeated \d+ more times?\]")
-_PROCESS_NAME = re.compile(
+_CARETS = lazy(r"\s*[~^]+[~^ ]*$")
+_REPEATED = lazy(r"\s*\[Previous line repeated \d+ more times?\]")
+_PROCESS_NAME = lazy(
     r"Process (?P<name>[A-Za-z]\w{0,30}(?:-\d+|_\w+)?):$|Exception in thread (?P<thread>.{1,80}?):?$"
 )
-_NOISE = re.compile(r"Exception ignored in|Error in atexit|Error in sys\.excepthook")
+_NOISE = lazy(r"Exception ignored in|Error in atexit|Error in sys\.excepthook")
 _TYPE = r"(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{1,80}"
 # Inside a traceback any dotted name may close it; outside, the name must look like an exception's.
-_CLOSING = re.compile(rf"(?P<type>{_TYPE})(?P<inner>\([\w.]{{1,80}}\))?(?::(?: (?P<message>.*))?)?$")
+_CLOSING = lazy(rf"(?P<type>{_TYPE})(?P<inner>\([\w.]{{1,80}}\))?(?::(?: (?P<message>.*))?)?$")
 _LIKE = (
     r"(?:[A-Za-z_]\w{0,60}\.){0,8}(?:Exception|[A-Z_]\w{0,80}?(?:Error|Exception|Interrupt|Iteration|Failed|Failure|Timeout"
     r"|NotFound|Exit|OutOfResources|Unsupported|Died|OfflineModeIsEnabled))"
 )
-_BARE = re.compile(rf"(?P<type>{_LIKE})(?P<inner>\([\w.]{{1,80}}\))?:(?: (?P<message>\S.*))?$")
+_BARE = lazy(rf"(?P<type>{_LIKE})(?P<inner>\([\w.]{{1,80}}\))?:(?: (?P<message>\S.*))?$")
 # Exceptions that are often raised without a message; a paste may hold nothing else of them.
-_NAKED = re.compile(
+_NAKED = lazy(
     r"(?P<type>(?:\w{1,40}\.){0,4}(?:AssertionError|NotImplementedError|TimeoutError|MemoryError|EOFError|KeyboardInterrupt"
     r"|CancelledError|RecursionError))(?P<inner>)(?P<message>)$"
 )
 # The last line of a traceback whose source lines were cut out of a paste.
-_LAST = re.compile(rf"{_LIKE}(?:\([\w.]{{1,80}}\))?(?::(?: .*)?)?$")
-_QUALIFIED = re.compile(
+_LAST = lazy(rf"{_LIKE}(?:\([\w.]{{1,80}}\))?(?::(?: .*)?)?$")
+_QUALIFIED = lazy(
     r"(?P<type>(?:[a-z_]\w{0,60}\.){1,8}(?:exc|errors?|exceptions?|_exceptions)\.[A-Z]\w{1,80})(?P<inner>)(?::(?: (?P<message>\S.*))?)?$"
 )
 # A line that begins something else and therefore can't continue an exception's message.
-_OPENER = re.compile(
+_OPENER = lazy(
     r"Traceback \(most|The above exception|During handling|Process \w[\w-]* ?[:(]|Exception (?:in|ignored)|usage: "
     r"|\[rank\d|nanobind: |terminate called|!!!!!!!|Fatal Python error|\*\*\* SIG|Aborted|Killed|Segmentation fault"
     r"|/\S+\.py:\d+: \w*Warning|\S+:\d+:\d+ \[\d\] NCCL|resource_tracker|sys:1: "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import cast
 
 from vllm_triage.catalog.rule import Phase
+from vllm_triage.lazy import lazy
 from vllm_triage.model import ErrorBlock, Frame, Line
 
 # Each marker begins its phase. Wordings of vLLM 0.4 to 0.33.
@@ -25,9 +25,7 @@ _MARKERS: dict[Phase, str] = {
     "config": r"Resolved architecture|Using max model len|This model supports multiple tasks|Defaulting to '|Chunked prefill is enabled",
     "arguments": r"non-default args|vLLM API server version|args: Namespace|usage: ",
 }  # fmt: skip
-_MARKER = re.compile(
-    "|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, pattern in _MARKERS.items())
-)
+_MARKER = lazy("|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, pattern in _MARKERS.items()))
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
 _FRAMES: tuple[tuple[Phase, tuple[str, ...]], ...] = (
     ("graph-capture", ("*:capture_model", "*:_capture_cudagraphs", "*:capture", "*cuda_graph.py:__call__", "*:profile_cudagraph_memory")),

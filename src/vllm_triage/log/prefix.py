@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from vllm_triage.lazy import lazy
+
 # "(Worker_TP0 pid=12) ", "(VllmWorker rank=0 pid=12) ", "(RayWorkerWrapper pid=3, ip=10.0.0.7) ", "(raylet) "
-_PROCESS = re.compile(
+_PROCESS = lazy(
     r"\s{0,8}\*{0,2}\((?:(?P<name>[A-Za-z_][^()]{0,60}?) )?pid=(?P<pid>\d{1,10})(?:, ip=[^)]{1,60})?\)\*{0,2}(?: |$|(?=\())"
     r"|\((?P<ray>raylet|autoscaler)[^)]{0,60}\) "
 )
 # vLLM's own stamp in both bracket forms; what stands before the level is VLLM_LOGGING_PREFIX.
-_VLLM = re.compile(
+_VLLM = lazy(
     r"(?:[^\s()]{0,40}?|\[[^\]]{1,40}\] ?)(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) "
     r"(?P<stamp>\d\d-\d\d \d\d:\d\d:\d\d) \[?(?P<origin>[\w./\-]{1,120}:\d+)\] ?"
 )
 # A record that begins in the middle of a line: two processes, or a progress bar, share a pipe.
-_RECORD = re.compile(
+_RECORD = lazy(
     r"(?:\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?)?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./\-]{1,120}:\d+\]"
 )
 _OTHERS = tuple(
-    re.compile(pattern)
+    lazy(pattern)
     for pattern in (
         # uvicorn: "ERROR:    [Errno 98] ..."
         r"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?: {2,}|\t)",
@@ -42,10 +44,10 @@ _OTHERS = tuple(
         r"(?:\[[\d\- :.]{8,40}\] )?(?P<origin>[\w.\-]{1,80}:\d+(?::\d+)? \[-?\d+\](?: [\w./]{1,80}:\d+)?) NCCL (?P<level>INFO|WARN|TRACE|VERSION) ?",
     )
 )
-_ONE_PREFIX = re.compile(r"\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?")
-_PREFIXES = re.compile(rf"(?:{_ONE_PREFIX.pattern}){{1,3}}")
-_RANK = re.compile(r"\[(?P<rank>rank\d+)\]: ?")
-_WARNING = re.compile(r"\S{1,300}\.py:\d+: (?P<kind>\w{0,40}Warning): ")
+_ONE_PREFIX = lazy(r"\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?")
+_PREFIXES = lazy(rf"(?:{_ONE_PREFIX.pattern}){{1,3}}")
+_RANK = lazy(r"\[(?P<rank>rank\d+)\]: ?")
+_WARNING = lazy(r"\S{1,300}\.py:\d+: (?P<kind>\w{0,40}Warning): ")
 _LEVELS = {
     "V": "DEBUG",
     "D": "DEBUG",

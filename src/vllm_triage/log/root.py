@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Line
 
-_VALUE_ERROR = re.compile(r"\s*(?:Value error|Assertion failed), ")
-_PYDANTIC = re.compile(r"\[type=(?P<type>\w+)")
-_EXCEPTION = re.compile(
-    r"\s*(?:\[?\w+\]?: )?(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|OutOfResources)\b: ?\S"
-)
+_VALUE_ERROR = lazy(r"\s*(?:Value error|Assertion failed), ")
+_PYDANTIC = lazy(r"\[type=(?P<type>\w+)")
+_EXCEPTION = lazy(r"\s*(?:\[?\w+\]?: )?(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|OutOfResources)\b: ?\S")
 
 
 def root_line(type_: str, message: str, lines: Sequence[Line], source: Line | None) -> Line:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from vllm_triage.catalog.rule import Rule, Signature
+from vllm_triage.lazy import lazy
 
-_WORD = re.compile(r"[a-z_][a-z0-9_]+(?:\.[a-z0-9_]+)*")
+_WORD = lazy(r"[a-z_][a-z0-9_]+(?:\.[a-z0-9_]+)*")
 _SHORTLIST = 12
 # A wording of fewer words, or of words that all stand in many wordings, is too common to be looked for.
 _MIN_WORDS = 4

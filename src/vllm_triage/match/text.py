@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from vllm_triage.lazy import lazy
 
 MAX_TEXT = 8192
 _QUOTES = str.maketrans("“”„‘’\u00a0", '"""\'\' ')
-_BLANKS = re.compile(r"[ \t]{2,}|\t")
+_BLANKS = lazy(r"[ \t]{2,}|\t")
 
 
 def normalise(text: str) -> str:

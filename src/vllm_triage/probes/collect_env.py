@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from vllm_triage.lazy import lazy
 from vllm_triage.probes.facts import Facts
 from vllm_triage.probes.facts.environment import read as read_environment
 from vllm_triage.probes.facts.gpus import Gpu, Gpus
 from vllm_triage.probes.facts.packages import Python
 
-_MARK = re.compile(r"^(?:PyTorch version|Collecting environment information|\s*System Info)\b", re.MULTILINE)
-_ENTRY = re.compile(r"^(?P<key>[A-Za-z][\w ()./-]{1,60}?)\s*: +(?P<value>\S.*)$")
-_GPU = re.compile(r"^GPU (?P<index>\d+): (?P<name>[^\n(]+)")
-_PACKAGE = re.compile(r"^\[(?:pip3?|conda)\] (?P<name>[\w.-]+)(?:==|\s+)(?P<version>\d\S*)")
-_VARIABLE = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>.*)$")
+_MARK = lazy(r"^(?:PyTorch version|Collecting environment information|\s*System Info)\b", re.MULTILINE)
+_ENTRY = lazy(r"^(?P<key>[A-Za-z][\w ()./-]{1,60}?)\s*: +(?P<value>\S.*)$")
+_GPU = lazy(r"^GPU (?P<index>\d+): (?P<name>[^\n(]+)")
+_PACKAGE = lazy(r"^\[(?:pip3?|conda)\] (?P<name>[\w.-]+)(?:==|\s+)(?P<version>\d\S*)")
+_VARIABLE = lazy(r"^(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>.*)$")
 _MAX_LINES = 5_000
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Line, Log, Role
 from vllm_triage.redact import redact
 from vllm_triage.report.model import Report
@@ -24,7 +24,7 @@ _ADVICE = {
     "weights": (_STACK, "Does the storage read? iostat -x 5, nfsiostat 5"),
 }
 _OTHERWISE = (_STACK, "VLLM_LOGGING_LEVEL=DEBUG and VLLM_TRACE_FUNCTION=1 make the next start say more.")
-_RANK = re.compile(r"world_size=(\d{1,4}) rank=(\d{1,4})|rank (\d{1,4}) in world size (\d{1,4})")
+_RANK = lazy(r"world_size=(\d{1,4}) rank=(\d{1,4})|rank (\d{1,4}) in world size (\d{1,4})")
 _MOST_PROCESSES = 4
 
 

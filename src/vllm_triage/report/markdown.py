@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from vllm_triage.lazy import lazy
 from vllm_triage.redact import anonymise
 from vllm_triage.report.model import Evidence, Remedy, Report
 from vllm_triage.report.words import RETRY, actions, confidence, evidence_place, place, root_message, verdict
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~$@&])")
+_SPECIAL = lazy(r"([\\`*_{}\[\]<>#!|~$@&])")
 # What makes a block of a line that begins with it.
-_OPENING = re.compile(r"^([-+=]|\d+(?=[.)](?:\s|$)))")
+_OPENING = lazy(r"^([-+=]|\d+(?=[.)](?:\s|$)))")
 _MAX_ARGS = 40
 _MAX_FRAMES = 6
 

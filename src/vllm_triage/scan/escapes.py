@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_ESCAPES = re.compile(
+from vllm_triage.lazy import lazy
+
+_ESCAPES = lazy(
     r"\x1b(?:"
     r"\[[0-?]{0,40}[ -/]{0,4}[@-~]"  # CSI: colours, cursor
     r"|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)?"  # OSC: titles, links
@@ -16,10 +18,10 @@ _ESCAPES = re.compile(
 # Only a line that also goes back to the default colour is taken for one that has lost its ESC bytes.
 RESETS = ("[0m", "[00m", "[0;0m", "[39m")
 # The colours of vLLM's process prefixes, of which a paste has lost even the bracket: "36m(Worker pid=1)0m ".
-_BROKEN = re.compile(r"(?<![^\s])(?:\d{1,2};)?\d{1,2}m(?P<prefix>\([^()\n]{1,80} pid=\d{1,10}\))(?:0;)?0?m?")
-_RESET = re.compile("|".join(map(re.escape, RESETS)))
-_RESET_BYTES = re.compile(_RESET.pattern.encode())
-_LOST = re.compile(
+_BROKEN = lazy(r"(?<![^\s])(?:\d{1,2};)?\d{1,2}m(?P<prefix>\([^()\n]{1,80} pid=\d{1,10}\))(?:0;)?0?m?")
+_RESET = lazy("|".join(map(re.escape, RESETS)))
+_RESET_BYTES = lazy(_RESET.pattern.encode())
+_LOST = lazy(
     r"(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|ESC|\u241b|\ufffd)?\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m"
     r"|(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|ESC|\u241b)\[[\d;]{0,20}[A-Za-z]"
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.escapes import RESETS, strip_escapes
 from vllm_triage.scan.literals import LiteralIndex
 
@@ -14,8 +14,8 @@ NumberedLine = tuple[int, str]
 _FENCE = "```"
 # What a line with JSON, with a fence or with a lost escape holds.
 _MARKS = ('{"', _FENCE, *RESETS)
-_FENCE_LINE = re.compile(r"\s*```[\w+-]{0,20}\s*$")
-_PROGRESS = re.compile(r"\d ?%|\d/\d+ \[|it/s|s/it|B/s")
+_FENCE_LINE = lazy(r"\s*```[\w+-]{0,20}\s*$")
+_PROGRESS = lazy(r"\d ?%|\d/\d+ \[|it/s|s/it|B/s")
 _BAR_PARTS = 3
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import OPENER, STAMP
 from vllm_triage.scan.framing import SLICE
 from vllm_triage.scan.lines import NumberedLine
@@ -15,9 +16,9 @@ _NARROWEST, _WIDEST = 60, 320
 _SHARE, _AT_LEAST, _GOING_ON = 0.06, 4, 0.7
 _ALIKE = 8
 # Cut between stamp and message, the message may look like the begin of something.
-_STAMP_ALONE = re.compile(rf".{{0,200}}{STAMP}\[?[\w./-]{{1,120}}:\d+\] ?$")
+_STAMP_ALONE = lazy(rf".{{0,200}}{STAMP}\[?[\w./-]{{1,120}}:\d+\] ?$")
 # A frame that happens to be as long as the width; its source line follows.
-_WHOLE_FRAME = re.compile(r'.*File "[^"]+", line \d+, in [\w<>]+$')
+_WHOLE_FRAME = lazy(r'.*File "[^"]+", line \d+, in [\w<>]+$')
 
 
 @dataclass

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vllm_triage.lazy import lazy
 from vllm_triage.redact import redact
 
-_RELEVANT = re.compile(
+_RELEVANT = lazy(
     r"(?:CUDA|HIP|ROCR|HSA|NVIDIA|VLLM|HF|HUGGING_?FACE|TRANSFORMERS|NCCL|GLOO|PYTORCH|TORCH|TORCHINDUCTOR|TRITON|FLASHINFER"
     r"|RAY|MASTER|CONDA|OMP|XDG|ASCEND|NEURON|TPU|MODELSCOPE|UCX|NVSHMEM)_[A-Z0-9_]+"
     r"|LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONHOME|PYTHONNOUSERSITE|VIRTUAL_ENV|PATH|HOME|TMPDIR|LANG|RANK|LOCAL_RANK|WORLD_SIZE"
     r"|CC|CXX|KUBERNETES_SERVICE_HOST|SLURM_JOB_ID|(?:HTTPS?|ALL|NO)_PROXY"
 )
-_SECRET = re.compile(r"TOKEN|SECRET|PASS|API_?KEY|ACCESS_?KEY|CREDENTIAL|COOKIE")
+_SECRET = lazy(r"TOKEN|SECRET|PASS|API_?KEY|ACCESS_?KEY|CREDENTIAL|COOKIE")
 
 
 @dataclass(frozen=True)

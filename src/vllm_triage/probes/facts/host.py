@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_KERNEL = re.compile(
+from vllm_triage.lazy import lazy
+
+_KERNEL = lazy(
     r"NVRM: Xid|NVSwitch.*SXid|Out of memory: Killed|oom-kill:|oom_reaper|Memory cgroup out of memory"
     r"|GPU has fallen off the bus|nvidia.*API mismatch",
     re.IGNORECASE,
@@ -215,7 +217,7 @@ def _kernel() -> tuple[str, ...] | None:
 
 def _cpu_flags() -> tuple[str, ...]:
     match = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", _text("/proc/cpuinfo", 20_000), re.MULTILINE)
-    wanted = re.compile(r"avx.*|amx.*|sse4_2|asimd.*|sve.*|bf16|f16c|i8mm")
+    wanted = lazy(r"avx.*|amx.*|sse4_2|asimd.*|sve.*|bf16|f16c|i8mm")
     return tuple(sorted(flag for flag in match[1].split() if wanted.fullmatch(flag))) if match else ()
 
 

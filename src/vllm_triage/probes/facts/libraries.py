@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from vllm_triage.lazy import lazy
 
 # Those whose absence keeps vLLM from starting.
 WATCHED = (
@@ -15,7 +16,7 @@ WATCHED = (
     "libcusolver", "libcufft", "libcurand", "libnvrtc", "libcupti", "libnvJitLink", "libamdhip64", "libGL", "libnuma", "libgomp",
     "libstdc++", "libpython3", "libtbb", "libtcmalloc", "libiomp5",
 )  # fmt: skip
-_LINE = re.compile(r"\s*(?P<name>lib[\w.+-]+?\.so[\w.]*) \(.*\) => (?P<path>/\S+)")
+_LINE = lazy(r"\s*(?P<name>lib[\w.+-]+?\.so[\w.]*) \(.*\) => (?P<path>/\S+)")
 _LDCONFIG_S = 1.0
 _MAX_ENTRIES = 5_000
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from vllm_triage.lazy import lazy
 
 _MAX_FILES = 5_000
 _MAX_JSON = 16 << 20
@@ -19,7 +20,7 @@ _TOKENIZERS = {
     "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json", "vocab.txt", "merges.txt", "spiece.model",
     "tekken.json", "tiktoken.model", "sentencepiece.bpe.model",
 }  # fmt: skip
-_REPO_ID = re.compile(r"[\w.-]{1,96}(?:/[\w.-]{1,96})?")
+_REPO_ID = lazy(r"[\w.-]{1,96}(?:/[\w.-]{1,96})?")
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
 
+from vllm_triage.lazy import lazy
+
 # Whose versions decide whether vLLM starts.
-_WATCHED = re.compile(
+_WATCHED = lazy(
     r"vllm.*|torch.*|transformers|tokenizers|huggingface-hub|safetensors|flash-attn.*|flashinfer.*|xformers|triton.*|nvidia-.*|ray"
     r"|numpy|pydantic.*|compressed-tensors|bitsandbytes|outlines.*|xgrammar|setuptools|protobuf|opencv.*|sentencepiece|tiktoken"
     r"|mistral-common|gguf|deep-gemm|deep-ep|cupy.*|pyzmq|msgspec|fastapi|uvicorn|openai|numba|amdsmi|intel-extension.*"
@@ -27,8 +29,8 @@ _OPTION_FILES = (
     "utils/argparse_utils.py",
 )
 # A literal such as "--model", or a field such as `host: str | None`.
-_OPTION = re.compile(r"""["']--([a-z][a-z0-9-]+)["']|^    ([a-z]\w+)\s*:\s""", re.MULTILINE)
-_SITE = re.compile(r"^(?P<site>.*?/(?:site|dist)-packages)(?:/|$)")
+_OPTION = lazy(r"""["']--([a-z][a-z0-9-]+)["']|^    ([a-z]\w+)\s*:\s""", re.MULTILINE)
+_SITE = lazy(r"^(?P<site>.*?/(?:site|dist)-packages)(?:/|$)")
 
 
 @dataclass(frozen=True)

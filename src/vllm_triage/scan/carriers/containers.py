@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.layer import Detector, Found, Prefix, prefix_found
 from vllm_triage.scan.framing import SLICE
 from vllm_triage.scan.lines import NumberedLine
 
-_CRI = re.compile(
+_CRI = lazy(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) (?P<tag>[FP])(?: |$)"
 )
-_COMPOSE = re.compile(r"(?![A-Z]+ +\|)(?P<service>[A-Za-z0-9][\w.-]{0,80}) *\| ?")
+_COMPOSE = lazy(r"(?![A-Z]+ +\|)(?P<service>[A-Za-z0-9][\w.-]{0,80}) *\| ?")
 
 
 @dataclass
@@ -65,6 +65,6 @@ def _compose(sample: Sequence[str]) -> Found | None:
 
 DETECTORS: tuple[Detector, ...] = (
     _cri,
-    Prefix("kubectl-prefix", re.compile(r"\[pod/[^\]\s]{1,200}\] ?")),
+    Prefix("kubectl-prefix", lazy(r"\[pod/[^\]\s]{1,200}\] ?")),
     _compose,
 )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import PROCESS
 from vllm_triage.scan.carriers.records import is_record, render
 from vllm_triage.scan.framing import SLICE
 from vllm_triage.scan.lines import NumberedLine, inner_lines
 
-_START = re.compile(rf'(?P<prefix>(?:{PROCESS} ){{0,3}})(?=\{{")')
+_START = lazy(rf'(?P<prefix>(?:{PROCESS} ){{0,3}})(?=\{{")')
 _TEXT_KEYS = ("log", "message", "msg", "line", "textPayload", "MESSAGE", "event", "body", "text")
 _ALONE = frozenset({"log", "message", "msg", "line", "textPayload", "MESSAGE"})
 # Objects under these keys hold the carried text one level down.

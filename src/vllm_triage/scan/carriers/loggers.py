@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import CARRIED, LEVEL, OWN, PROCESS, STAMP
 from vllm_triage.scan.carriers.layer import Detector, Found, Prefix, prefix_found
 
 _TIME = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
 _FIELD = rf"(?!{LEVEL}\b)[A-Za-z_<][\w.:/<>-]{{0,80}}"
 _SEPARATOR = r"(?: ?[-|:] ?| )"
-_RECORD = re.compile(
+_RECORD = lazy(
     rf"{LEVEL}:[A-Za-z_][\w.]{{0,80}}:"
     rf"|(?:{_TIME}{_SEPARATOR}(?:{_FIELD}{_SEPARATOR})?)?"
     rf"\[?{LEVEL}\]?(?! \d\d-\d\d \d\d:)(?: *[-|:] ?| )(?:{_FIELD} - )?"
@@ -20,8 +21,8 @@ _RECORD = re.compile(
 # A record of another logger is a carrier only if what follows is vLLM's on this share of its lines.
 _CARRIED = 0.05
 
-_SRUN = re.compile(r" {0,4}(?P<rank>\d{1,5}): ?")
-_LEARNED = re.compile(
+_SRUN = lazy(r" {0,4}(?P<rank>\d{1,5}): ?")
+_LEARNED = lazy(
     rf"(?P<tag>[^\s{{\"][^{{\"]{{0,59}}?)(?={PROCESS} |{STAMP}|\{{\"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d|_bk;t=)"
 )
 
@@ -52,7 +53,7 @@ def _learned(sample: Sequence[str]) -> Found | None:
     shape, count = shapes.most_common(1)[0]
     if shape[-1].isalnum() or shape[-1] in "[(" or shape.startswith(("[rank0]", "(")):
         return None
-    pattern = re.compile(re.escape(shape).replace("0", r"\d+"))
+    pattern = lazy(re.escape(shape).replace("0", r"\d+"))
     count = sum(1 for line in sample if pattern.match(line))
     if count < max(3, 0.3 * len(sample)):
         return None
@@ -64,7 +65,7 @@ DETECTORS: tuple[Detector, ...] = (
     _srun,
     Prefix(
         "tag",
-        re.compile(
+        lazy(
             # torchrun's has no blank
             r"\[default\d{1,3}\]:"
             rf"|\[(?!rank\d|{LEVEL}\b|pod/)[A-Za-z][\w./-]{{0,40}}\](?:: ?| |$)|std(?:err|out):(?: |$)"

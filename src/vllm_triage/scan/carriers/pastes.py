@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import CARRIED, OPENER
 from vllm_triage.scan.carriers.layer import Detector, Found, Prefix, prefix_found
 
-_NUMBERED = re.compile(
+_NUMBERED = lazy(
     r"(?:(?!\d+-)[\w./-]{1,120}\.(?:log|txt|out|err)[:-])?(?: {0,6}(?P<number>\d{1,7})(?:[:-]|\t| {2}(?=\S)))"
 )
-_OPENS = re.compile(rf'(?!File ")(?:{OPENER.pattern}|{CARRIED.pattern})')
+_OPENS = lazy(rf'(?!File ")(?:{OPENER.pattern}|{CARRIED.pattern})')
 
 
 def _line_numbers(sample: Sequence[str]) -> Found | None:
@@ -35,12 +35,12 @@ def _indentation(sample: Sequence[str]) -> Found | None:
     # Frames are indented by themselves: an excerpt of a traceback may have nothing further out.
     if not any(_OPENS.match(line) for line in outermost):
         return None
-    return prefix_found("indentation", re.compile(rf"[ \t]{{{width}}}"), 1.0)
+    return prefix_found("indentation", lazy(rf"[ \t]{{{width}}}"), 1.0)
 
 
 DETECTORS: tuple[Detector, ...] = (
     _line_numbers,
-    Prefix("quote", re.compile(r"(?:> ?)+"), at_least=2),
+    Prefix("quote", lazy(r"(?:> ?)+"), at_least=2),
     _indentation,
-    Prefix("pytest", re.compile(r"E {3}(?=\s*\S)"), share=0.0),
+    Prefix("pytest", lazy(r"E {3}(?=\s*\S)"), share=0.0),
 )

@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import LEVEL, STAMP
 
 _LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL", "TRACE": "DEBUG"}
-_KNOWN_LEVEL = re.compile(rf"{LEVEL}|TRACE")
-_DATE = re.compile(r"\d{4}-(?P<date>\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)")
-_STAMPED = re.compile(STAMP)
+_KNOWN_LEVEL = lazy(rf"{LEVEL}|TRACE")
+_DATE = lazy(r"\d{4}-(?P<date>\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)")
+_STAMPED = lazy(STAMP)
 
 
 def is_record(fields: Mapping[str, Any]) -> bool:

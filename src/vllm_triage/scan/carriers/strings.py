@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.layer import Detector, Found
 from vllm_triage.scan.lines import NumberedLine, inner_lines
 
-_STRING = re.compile(r"""\s*(?P<literal>b?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')),?\s*$""")
+_STRING = lazy(r"""\s*(?P<literal>b?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')),?\s*$""")
 
 
 class StringLayer:

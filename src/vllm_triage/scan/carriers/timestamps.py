@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import LEVEL
 from vllm_triage.scan.carriers.layer import Detector, Found, Prefix, prefix_found
 
@@ -14,10 +14,10 @@ _STAMP = (
     # `gh run view --log` puts job and step before the stamp
     rf"(?:[^\t]{{1,80}}\t[^\t]{{1,80}}\t)?(?:\[{_ISO}\]|{_ISO}|{_SYSLOG_TIME}|\[\d\d:\d\d:\d\d(?:[.,]\d+)?\])"
 )
-_ANY = re.compile(rf"{_STAMP}(?: \|)?(?:[ \t]|$)")
+_ANY = lazy(rf"{_STAMP}(?: \|)?(?:[ \t]|$)")
 # A stamp that a level follows is the record of another logger, whose level the next stage reads;
 # vLLM's stamp and uvicorn's "INFO:     " are text that is carried.
-_CARRYING = re.compile(
+_CARRYING = lazy(
     rf"{_STAMP}(?!\s?[-|]? ?(?:[\w.:/<>]{{1,60}}(?: ?[-|] ?| ))?\[?{LEVEL}\b(?! \d\d-\d\d \d\d:|: {{2,}}))"
     r"(?: \|)?(?:[ \t]|$)"
 )
@@ -37,13 +37,13 @@ def _timestamps(sample: Sequence[str]) -> Found | None:
 DETECTORS: tuple[Detector, ...] = (
     Prefix(
         "syslog",
-        re.compile(
+        lazy(
             rf"(?:<\d{{1,3}}>)?(?:{_SYSLOG_TIME}|{_ISO}) (?!\||-|{LEVEL}\b)[\w.:-]{{1,80}} "
             r"[\w.@/-]{1,80}(?:\([\w-]+\))?(?:\[\d{1,10}\])?:(?: |$)"
         ),
         share=0.15,
         at_least=3,
     ),
-    Prefix("buildkite", re.compile(r"_bk;t=\d{13}\x07?"), share=0.15, at_least=3),
+    Prefix("buildkite", lazy(r"_bk;t=\d{13}\x07?"), share=0.15, at_least=3),
     _timestamps,
 )
