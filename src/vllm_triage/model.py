@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from vllm_triage.catalog.rule import Phase, Rule, Signature
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 LineKind = Literal["exception", "error", "warning", "info", "plain", "source", "aside"]
 Verdict = Literal["failed", "healthy", "inconclusive"]
@@ -22,8 +25,7 @@ class Role(IntEnum):
     SERVER = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of the log without carrier, colours, process prefix and time stamp.
 
     `number` counts newlines of the input from 1; parts of one input line share it. `index` is the
@@ -31,7 +33,7 @@ class Line:
     access lines, environment dumps) are never looked at.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides the method of a tuple
     number: int
     text: str
     process: str = ""
@@ -54,8 +56,7 @@ class Line:
         return Role.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame of a traceback, as printed."""
 
     file: str
@@ -64,8 +65,7 @@ class Frame:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorBlock:
+class ErrorBlock(NamedTuple):
     """One exception as printed: its frames, its last line and what continues that line.
 
     `lines[0]` is the line with the type; `root` is the line of the block that says most (the
@@ -90,8 +90,7 @@ class ErrorBlock:
         return self.type.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One start of the server within the log: the half-open range [start, end) of line indexes."""
 
     start: int
@@ -100,8 +99,7 @@ class Attempt:
     shutdown: Line | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """A run of consecutive lines that was kept."""
 
     lines: tuple[Line, ...]
@@ -130,30 +128,27 @@ class Log:
         return next((line for line in self if line.number == number), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A signature that fits a line: `fields` are its named groups as text."""
 
     rule: Rule
     signature: Signature
     line: Line
-    fields: dict[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = _NOTHING
     block: ErrorBlock | None = None
     similarity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """What the machine says about a finding, with the figures behind it."""
 
     check: str
     outcome: Literal["confirms", "refutes", "unknown"]
     detail: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One rule as an answer, with what speaks for it; `evidence[0]` holds the root line."""
 
     rule: Rule
@@ -172,16 +167,14 @@ class Finding:
         return not self.refuted and any(check.outcome == "confirms" for check in self.checks)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(NamedTuple):
     """A hit that is not the cause, and why: for --debug."""
 
     hit: Hit
     reason: str
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What the log tells about the start, whatever became of it.
 
     `memory` holds figures by name: weights_gib, kv_cache_gib, graphs_gib, kv_cache_tokens. `argv` is the
@@ -192,8 +185,8 @@ class Context:
     engine: Literal["v0", "v1"] | None = None
     model: str | None = None
     device: str | None = None
-    args: dict[str, Any] = field(default_factory=dict)
-    memory: dict[str, float] = field(default_factory=dict)
+    args: Mapping[str, Any] = _NOTHING
+    memory: Mapping[str, float] = _NOTHING
     phase: Phase | None = None
     attempts: int = 1
     timeline: tuple[tuple[str, float | None, int], ...] = ()
@@ -209,8 +202,7 @@ class Origin:
     folder: str | None = None
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """What is known of a process beside its log.
 
     `status` is its exit status, -n if signal n ended it (as `subprocess` has it), None if it is not known;
@@ -232,17 +224,15 @@ class Ending:
         return -self.status if self.status < 0 else self.status - 128
 
 
-@dataclass(frozen=True)
-class Probing:
+class Probing(NamedTuple):
     """Whether the machine was asked, why not, and which parts of it did not answer (by name, with the reason)."""
 
     ran: bool = False
     reason: str | None = None
-    problems: dict[str, str] = field(default_factory=dict)
+    problems: Mapping[str, str] = _NOTHING
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Everything diagnosed about a log."""
 
     verdict: Verdict

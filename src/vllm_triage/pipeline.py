@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -118,12 +117,11 @@ class Triager:
 
     def _probed(self, outcome: Outcome, log: Log) -> tuple[Outcome, Log]:
         if self.origin is not None:
-            outcome = replace(outcome, context=replace(outcome.context, argv=self.origin.argv))
+            outcome = outcome._replace(context=outcome.context._replace(argv=self.origin.argv))
         if outcome.verdict != "failed" or not outcome.findings:
-            return replace(outcome, probing=Probing(reason="there is no diagnosis to check")), log
+            return outcome._replace(probing=Probing(reason="there is no diagnosis to check")), log
         if self.facts is None and not self.probes:
-            return replace(
-                outcome,
+            return outcome._replace(
                 probing=Probing(reason="it was not asked for, and the log may come from another machine"),
             ), log
         from vllm_triage.probes.collect import collect

@@ -89,7 +89,7 @@ def test_round_trip_of_any_catalog(catalog: Catalog) -> None:
     back = from_json(to_json(catalog))
 
     assert back == catalog
-    assert repr(back) == repr(catalog)  # 4.0 is not 4, and True is not 1
+    assert to_json(back) == to_json(catalog)  # 4.0 is not 4, and True is not 1
 
 
 def test_round_trip_of_a_rule_file(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -67,7 +66,7 @@ def test_the_status_follows_from_confidence_and_checks(
 ) -> None:
     checks = tuple(CheckResult("c", outcome, "") for outcome in outcomes)  # type: ignore[arg-type]
 
-    assert status_of(replace(make_finding(), confidence=confidence, checks=checks)) == status
+    assert status_of(make_finding()._replace(confidence=confidence, checks=checks)) == status
 
 
 def test_a_refuted_diagnosis_is_no_cause(failed: Report) -> None:
@@ -125,8 +124,8 @@ def test_every_string_is_safe_to_show(report_of: Make) -> None:
     dirty = f"\x1b[31m{SECRET}\u202e\ud800\x00 rest"
     line = Line(1, 2, dirty, process=dirty, source=dirty)
     block = ErrorBlock(dirty, dirty, (line,), line, frames=(Frame(dirty, 1, dirty),), process=dirty)
-    rule = replace(KV_CACHE, summary="{name}", title=dirty)
-    finding = replace(make_finding(rule, dirty, name=dirty), evidence=(Hit(rule, rule.signatures[0], line),))
+    rule = KV_CACHE._replace(summary="{name}", title=dirty)
+    finding = make_finding(rule, dirty, name=dirty)._replace(evidence=(Hit(rule, rule.signatures[0], line),))
     context = Context(vllm_version=dirty, model=dirty, args={dirty: dirty, "api_key": "sesame"})
 
     text = report_of(
@@ -154,7 +153,7 @@ def test_any_text_makes_valid_json(report_of: Make, text: str, fields: dict[str,
     block = ErrorBlock(text, text, (line,), line)
 
     report = report_of(
-        findings=(replace(make_finding(text=text), fields={k: v for k, v in fields.items() if v is not None}),),
+        findings=(make_finding(text=text)._replace(fields={k: v for k, v in fields.items() if v is not None}),),
         root=block, chain=[block], context=Context(model=text, args=dict(fields)),
     )  # fmt: skip
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -42,8 +41,7 @@ def test_a_cause_reads_from_headline_to_remedy(failed: Report) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_one_cause_takes_one_screen_however_much_there_is_to_say(report_of: Make, width: int) -> None:
     words = "a sentence that goes on and on for quite a while " * 8
-    rule = replace(
-        KV_CACHE,
+    rule = KV_CACHE._replace(
         title=words,
         summary=words,
         remedies=tuple(
@@ -83,7 +81,7 @@ def test_a_remedy_without_a_known_command_says_what_to_set(report_of: Make) -> N
 
 
 def test_a_risk_is_said(report_of: Make) -> None:
-    rule = replace(KV_CACHE, remedies=(RemedySpec("Kill it", "disruptive", command=("kill", "1")),))
+    rule = KV_CACHE._replace(remedies=(RemedySpec("Kill it", "disruptive", command=("kill", "1")),))
 
     assert "What to do (disruptive): Kill it" in render(report_of(findings=(make_finding(rule),)))
 

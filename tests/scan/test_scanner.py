@@ -12,7 +12,7 @@ from vllm_triage.scan import LANDMARKS, LiteralIndex, Scan, ScannedLine, Scanner
 
 from .logs import CARRIERS, LOG, to_bytes
 
-INDEX = LiteralIndex(["needle"])
+INDEX = LiteralIndex(["needle", *LANDMARKS])
 
 
 def _scan(data: bytes, step: int = 1 << 18, max_lines: int = 20_000) -> Scan:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -66,8 +65,7 @@ def load_catalog(folders: Sequence[Path] = ()) -> Catalog:
     if problems:
         raise CatalogError(problems)
     users = {rule.id: rule for pack in packs for rule in pack.rules.values()}
-    return replace(
-        builtin,
+    return builtin._replace(
         rules={**builtin.rules, **users},
         version="+".join([builtin.version, *(pack.version for pack in packs)]),
         replaced=tuple(sorted(users.keys() & builtin.rules.keys())),

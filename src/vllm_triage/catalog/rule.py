@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Rank = Literal["specific", "generic", "fallback", "consequence"]
 Retry = Literal["change", "retry", "hardware"]
@@ -27,8 +30,7 @@ Phase = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One wording or place; see docs/writing-rules.md for what each key means.
 
     Exactly one of `pattern`, `phrase` and `raised_in` says what is looked for. `literals` is an
@@ -50,49 +52,44 @@ class Signature:
     wordings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
+class FieldSpec(NamedTuple):
     """Type and unit of a named group."""
 
     type: FieldType = "str"
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RemedySpec:
+class RemedySpec(NamedTuple):
     """A remedy before its templates are filled."""
 
     title: str
     risk: Risk
     why: str | None = None
-    when: dict[str, str] = field(default_factory=dict)
+    when: Mapping[str, str] = _NOTHING
     command: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    set_args: dict[str, str | int | float | bool] = field(default_factory=dict)
+    set_args: Mapping[str, str | int | float | bool] = _NOTHING
     unset_args: tuple[str, ...] = ()
-    set_env: dict[str, str] = field(default_factory=dict)
+    set_env: Mapping[str, str] = _NOTHING
     unset_env: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(NamedTuple):
     """A check by name, with its arguments."""
 
     check: str
-    with_: dict[str, Any] = field(default_factory=dict)
+    with_: Mapping[str, Any] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A log the rule carries as its own test."""
 
     log: str
     matches: bool = True
-    fields: dict[str, int | float | str] = field(default_factory=dict)
+    fields: Mapping[str, int | float | str] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One cause (or, with rank "consequence", one follow-up text)."""
 
     id: str
@@ -106,8 +103,8 @@ class Rule:
     signatures: tuple[Signature, ...]
     summary: str | None = None
     beats: tuple[str, ...] = ()
-    fields: dict[str, FieldSpec] = field(default_factory=dict)
-    derive: dict[str, str] = field(default_factory=dict)
+    fields: Mapping[str, FieldSpec] = _NOTHING
+    derive: Mapping[str, str] = _NOTHING
     confirm: tuple[Confirm, ...] = ()
     remedies: tuple[RemedySpec, ...] = ()
     references: tuple[str, ...] = ()
@@ -115,8 +112,7 @@ class Rule:
     path: str | None = None
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(NamedTuple):
     """All rules by id. `replaced` are built-in ids that a user's rule took over."""
 
     rules: dict[str, Rule]

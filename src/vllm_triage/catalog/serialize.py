@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from vllm_triage.catalog.rule import Catalog, Confirm, Example, FieldSpec, RemedySpec, Rule, Signature
@@ -14,6 +13,7 @@ _TUPLES = {
     RemedySpec: ("command", "steps", "unset_args", "unset_env"),
     Rule: ("beats", "references"),
 }
+_NAMED = (Catalog, Rule, Signature, FieldSpec, RemedySpec, Confirm, Example)
 
 
 def to_json(catalog: Catalog) -> str:
@@ -55,15 +55,12 @@ def _build(kind: type[Any], data: Mapping[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Mappings and lists of a value; members of a dataclass that have their default are left out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {
-            one.name: _plain(member)
-            for one in fields(value)
-            if (member := getattr(value, one.name)) != one.default
-            and not (one.default_factory is not MISSING and member == one.default_factory())
-        }
-    if isinstance(value, dict):
+    """Mappings and lists of a value; members of a named tuple that have their default are left out."""
+    if isinstance(value, _NAMED):
+        defaults = type(value)._field_defaults
+        members = zip(value._fields, value, strict=True)
+        return {name: _plain(one) for name, one in members if name not in defaults or one != defaults[name]}
+    if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(member) for member in value]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from vllm_triage.diagnose.judge import Nearest, judge
 from vllm_triage.model import Finding, Hit, Log, Outcome
@@ -25,7 +24,7 @@ def diagnose(log: Log, hits: Sequence[Hit], nearest: Nearest) -> Outcome:
     outcomes = [judge(log, attempt, hits, nearest) for attempt in log.attempts[-_MAX_ATTEMPTS:]]
     ended = [outcome for outcome in outcomes if outcome.verdict != "inconclusive"]
     last = ended[-1] if ended else outcomes[-1]
-    return replace(last, notices=(*last.notices, *_earlier(outcomes, last)))
+    return last._replace(notices=(*last.notices, *_earlier(outcomes, last)))
 
 
 def _earlier(outcomes: Sequence[Outcome], last: Outcome) -> list[Finding]:
@@ -37,6 +36,6 @@ def _earlier(outcomes: Sequence[Outcome], last: Outcome) -> list[Finding]:
             continue
         cause = outcome.findings[0]
         if same := causes.get(cause.rule.id):
-            cause = replace(same, evidence=(*same.evidence, cause.evidence[0]))
+            cause = same._replace(evidence=(*same.evidence, cause.evidence[0]))
         causes[cause.rule.id] = cause
     return list(causes.values())

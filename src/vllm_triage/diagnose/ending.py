@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from vllm_triage.catalog.rule import Rule, Signature
@@ -56,8 +55,7 @@ def with_ending(outcome: Outcome, log: Log, ending: Ending, rules: Mapping[str, 
         return _failed(outcome, _finding(rules[_DIED], last, _LIKELY, _seen(ending)))
     if ending.status == 0:
         return outcome
-    return replace(
-        outcome,
+    return outcome._replace(
         verdict="failed",
         missing=f"The process ended with status {ending.status} and its log shows no error: look for its standard "
         "error, and for what the machine's or the container's own log says of that moment.",
@@ -91,7 +89,7 @@ def _killed(ending: Ending, last: Line | None, rules: Mapping[str, Rule]) -> lis
 def _failed(outcome: Outcome, *findings: Finding) -> Outcome:
     named = {finding.rule.id for finding in findings}
     others = tuple(finding for finding in outcome.findings if finding.rule.id not in named)
-    return replace(outcome, verdict="failed", findings=(*findings, *others), missing=None)
+    return outcome._replace(verdict="failed", findings=(*findings, *others), missing=None)
 
 
 def _finding(rule: Rule, last: Line | None, confidence: float, check: CheckResult) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from vllm_triage.model import ErrorBlock, Line, Log, Outcome
 
@@ -21,13 +20,12 @@ def first_failure(judged: Sequence[tuple[Outcome, Log]]) -> tuple[Outcome, Log]:
     others = [hit for other, _ in ordered[1:] for hit in other.consequences]
     known = {finding.rule.id for finding in outcome.findings}
     also = [
-        replace(finding, confidence=finding.confidence / 2)
+        finding._replace(confidence=finding.confidence / 2)
         for other, _ in ordered[1:]
         for finding in other.findings[:1]
         if finding.rule.id not in known
     ]
-    merged = replace(
-        outcome,
+    merged = outcome._replace(
         findings=(*outcome.findings, *also) if outcome.findings else (),
         consequences=(*outcome.consequences, *others),
     )

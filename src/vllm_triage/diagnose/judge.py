@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vllm_triage.catalog.rule import Phase
 from vllm_triage.diagnose import missing
@@ -122,7 +122,7 @@ def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outc
         "failed",
         findings=tuple(made),
         consequences=_consequences(case),
-        root=replace(root.block, root=root.line) if root.block else root.line,
+        root=root.block._replace(root=root.line) if root.block else root.line,
         chain=[b for b in case.log.blocks if root.block and b.chain == root.block.chain],
         nearest=() if made else nearest(root.line.text),
         losses=(*case.losses, *losses),

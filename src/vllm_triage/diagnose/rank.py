@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from vllm_triage.catalog.rule import FieldSpec
 from vllm_triage.diagnose.candidates import WRAPPER, Candidate
@@ -60,7 +59,7 @@ def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
     for candidate in ordered:
         hits = sorted(candidate.hits, key=strength)
         if candidate.built:
-            hits = [replace(hit, line=candidate.line) for hit in hits]
+            hits = [hit._replace(line=candidate.line) for hit in hits]
         for hit in hits:
             if strength(hit)[0] == strength(hits[0])[0]:
                 chosen.setdefault(hit.rule.id, []).append(hit)
@@ -85,11 +84,11 @@ def settle(ranked: Sequence[Finding]) -> tuple[Finding, ...]:
             continue
         at = len(standing)
         if finding.confirmed:
-            finding = replace(finding, confidence=round((1 + finding.confidence) / 2, 3))
+            finding = finding._replace(confidence=round((1 + finding.confidence) / 2, 3))
             while at and not standing[at - 1].confirmed and standing[at - 1].confidence < finding.confidence:
                 at -= 1
         standing.insert(at, finding)
-    refuted = (replace(f, confidence=min(f.confidence, _REFUTED)) for f in ranked if f.refuted)
+    refuted = (f._replace(confidence=min(f.confidence, _REFUTED)) for f in ranked if f.refuted)
     return (*standing, *refuted)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from vllm_triage.lazy import lazy
 from vllm_triage.log.asides import Asides
@@ -84,10 +83,9 @@ def _with_kinds(
         quiet = _KINDS.get(block.level) if block.level in {"WARNING", "INFO", "DEBUG"} else None
         kinds[block.root.index] = quiet or "source"
         kinds.update({line.index: quiet or "exception" for line in block.lines})
-    marked = [replace(line, kind=kinds.get(line.index, line.kind)) for line in lines]
+    marked = [line._replace(kind=kinds.get(line.index, line.kind)) for line in lines]
     return marked, tuple(
-        replace(
-            block,
+        block._replace(
             lines=tuple(marked[line.index] for line in block.lines),
             root=marked[block.root.index],
         )

@@ -6,12 +6,12 @@ from vllm_triage.lazy import lazy
 
 _ECHO = lazy(
     r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
-    r"|(?:vLLM )?API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
-    r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
+    r"|API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
+    r"|default_args\b|non_default_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
-_ACCESS = lazy(r'\S{1,60} - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
+_ACCESS = lazy(r' - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
 _SHELL_TRACE = lazy(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")
-_PROGRESS = lazy(r"\d{1,3}%\|| \d{1,3}% Completed \|")
+_PROGRESS = lazy(r"%(?<=\d%)(?: Completed )?\|")
 _ENVIRONMENT_TITLES = lazy(
     r"\s*(?:System|PyTorch|CPU|vLLM|CUDA / GPU|Python) (?:Info|Environment|Environment Variables)\s*$"
     r"|Environment Variables\s*$|Versions of relevant libraries|PyTorch version *: |Collecting environment information"

@@ -13,7 +13,7 @@ _START = lazy(
 # A supervisor that starts the server again.
 _RESTART = lazy(
     r"Scheduled restart job, restart counter is at|systemd\[1\]: Start(?:ed|ing) |Back-off restarting failed container"
-    r"|\S{1,60} exited with code \d+ \(restarting\)"
+    r"| exited with code \d+ \(restarting\)"
 )
 _ENGINE_START = lazy(r"Initializing an? (?:V\d )?LLM engine")
 # Said early in every process. Alone it begins nothing; with a clock that went back it does. (A clock that
@@ -22,7 +22,7 @@ _EARLY = lazy(
     r"Automatically detected platform |Initializing an? (?:V\d )?LLM engine|Resolved architecture: "
 )
 READY = lazy(
-    r"Application startup complete|Uvicorn running on |(?<!cold )server is ready|Starting vLLM server on .{0,80}ready"
+    r"Application startup complete|Uvicorn running on |server is ready(?<!cold server is ready)|Starting vLLM server on .{0,80}ready"
 )
 SERVING = lazy(
     r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |HTTP/1\.[01]\" 200|Processed prompts: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from vllm_triage.model import ErrorBlock
 
@@ -21,7 +20,7 @@ def attribute(blocks: Sequence[ErrorBlock]) -> tuple[ErrorBlock, ...]:
         if block.process:
             owners.setdefault(_print(block), block.process)
     return tuple(
-        block if block.process else replace(block, process=owners.get(_print(block), "")) for block in blocks
+        block if block.process else block._replace(process=owners.get(_print(block), "")) for block in blocks
     )
 
 

@@ -14,7 +14,7 @@ from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_
 from vllm_triage.match.fuzzy import Phrases, nearest
 from vllm_triage.match.text import normalise, window
 from vllm_triage.model import ErrorBlock, Hit, Line, Log
-from vllm_triage.scan import LiteralIndex
+from vllm_triage.scan import LANDMARKS, LiteralIndex
 
 __all__ = ["Matcher", "normalise"]
 
@@ -37,8 +37,9 @@ class Matcher:
         for at, (_, signature) in enumerate(self._patterns):
             for literal in signature.literals:
                 literals[literal.lower()].append(at)
-        self._owners = list(literals.values())
-        self.literals = LiteralIndex(list(literals))
+        # One index serves the scanner, too: to make one takes as long as to read a log.
+        self._owners = [*literals.values(), *([] for _ in LANDMARKS)]
+        self.literals = LiteralIndex([*literals, *LANDMARKS])
         self._compiled: dict[int, object] = {}
 
     def hits(self, log: Log) -> list[Hit]:

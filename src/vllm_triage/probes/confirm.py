@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from vllm_triage.diagnose.rank import settle
 from vllm_triage.diagnose.values import values_of
 from vllm_triage.model import Context, Finding, Outcome, Probing
@@ -13,8 +11,7 @@ from vllm_triage.probes.facts import Facts
 
 def confirm(outcome: Outcome, facts: Facts) -> Outcome:
     """Run the checks of every finding's rule."""
-    return replace(
-        outcome,
+    return outcome._replace(
         findings=settle([_checked(finding, facts, outcome.context) for finding in outcome.findings]),
         probing=Probing(ran=True, problems=facts.problems),
     )
@@ -23,4 +20,4 @@ def confirm(outcome: Outcome, facts: Facts) -> Outcome:
 def _checked(finding: Finding, facts: Facts, context: Context) -> Finding:
     values = {**context.args, **values_of(finding, context)}
     answers = (run(check, facts, values) for check in finding.rule.confirm)
-    return replace(finding, checks=(*finding.checks, *answers))
+    return finding._replace(checks=(*finding.checks, *answers))

@@ -165,7 +165,7 @@ def _context(context: LogContext) -> Context:
         model=redact(context.model) if context.model else None,
         device=context.device,
         args=redact_data(context.args),
-        memory=context.memory,
+        memory=dict(context.memory),
         phase=context.phase,
         attempts=context.attempts,
         timeline=tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache
 
 from vllm_triage.scan.carriers.detect import Chain, detect
 from vllm_triage.scan.decoding import Decoder
@@ -43,14 +43,14 @@ class Scanner:
     """Takes a log in chunks of any size and keeps what is worth looking at, in bounded memory.
 
     Args:
-        literals: what makes a line a candidate, besides the landmarks of a log; matters only for
-            logs of more than `max_lines` lines.
+        literals: what makes a line a candidate; the landmarks of a log if not given. Matters only
+            for long logs.
         max_lines: how many lines are kept; see `Window`.
     """
 
     def __init__(self, literals: LiteralIndex | None = None, max_lines: int = 20_000) -> None:
         self._decoder = Decoder()
-        self._index = partial(_with_landmarks, literals)
+        self._index = (lambda: literals) if literals is not None else _landmarks
         self._text = _Text(Window(self._index, max_lines))
 
     def feed(self, chunk: bytes) -> None:
@@ -156,8 +156,6 @@ class _Text:
             self._window.add(text, [number for number, _ in lines])
 
 
-@lru_cache(maxsize=8)
-def _with_landmarks(index: LiteralIndex | None) -> LiteralIndex:
-    if index is None:
-        return LiteralIndex(LANDMARKS)
-    return LiteralIndex((*index.literals, *LANDMARKS), engine="re" if index.engine == "re" else "auto")
+@cache
+def _landmarks() -> LiteralIndex:
+    return LiteralIndex(LANDMARKS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from vllm_triage.catalog.rule import Confirm
@@ -68,4 +67,4 @@ def run(confirm: Confirm, facts: Facts, values: Mapping[str, Any]) -> CheckResul
         name: values.get(value) if isinstance(value, str) else value for name, value in confirm.with_.items()
     }
     known = {name: value for name, value in given.items() if value is not None}
-    return replace(CHECKS[confirm.check](facts, known), check=confirm.check)
+    return CHECKS[confirm.check](facts, known)._replace(check=confirm.check)
