@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
 from typing import Literal
 
@@ -108,3 +109,39 @@ def test_one_index_serves_several_threads(engine: Engine) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which the index of a catalog is kept."""
+    pytest.importorskip("hyperscan")
+    monkeypatch.setenv("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "vllm-triage" / "literals.hyperscan"
+
+
+MANY = [f"literal {number:04}" for number in range(600)]
+
+
+def test_the_index_of_a_catalog_is_kept_and_read_again(kept: Path) -> None:
+    LiteralIndex(MANY)
+    written = kept.stat().st_mtime_ns
+    again = LiteralIndex(MANY)
+
+    assert again.lines_with(["a Literal 0007"]) == {0: {7}}
+    assert kept.stat().st_mtime_ns == written
+
+
+def test_what_was_kept_for_other_literals_is_not_taken(kept: Path) -> None:
+    LiteralIndex(MANY)
+
+    assert LiteralIndex(list(reversed(MANY))).lines_with(["literal 0007"]) == {0: {592}}
+
+
+@pytest.mark.parametrize("damage", [b"", b"no database", b"\0" * 5000])
+def test_a_damaged_index_is_made_again(kept: Path, damage: bytes) -> None:
+    LiteralIndex(MANY)
+    key, _, whole = kept.read_bytes().partition(b"\n")
+    kept.write_bytes(key + b"\n" + damage)
+
+    assert LiteralIndex(MANY).lines_with(["literal 0007"]) == {0: {7}}
+    assert kept.read_bytes().partition(b"\n")[2] == whole

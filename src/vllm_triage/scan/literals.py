@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from itertools import accumulate
 from threading import Lock
 from typing import Any, Literal
+
+from vllm_triage.cache import keep, kept
+
+# A compiled database of fewer literals is made faster than it is read.
+_WORTH_KEEPING = 500
+_KEPT = "literals.hyperscan"
 
 _Find = Callable[[bytes], list[tuple[int, int]]]
 
@@ -77,18 +84,7 @@ def _encode(text: str) -> bytes:
 
 
 def _hyperscan(needles: Mapping[int, bytes]) -> _Find:
-    # The types of the wheel are incomplete.
-    import hyperscan
-
-    library: Any = hyperscan
-    database = library.Database(mode=library.HS_MODE_BLOCK)
-    database.compile(
-        expressions=list(needles.values()),
-        ids=list(needles),
-        elements=len(needles),
-        flags=[library.HS_FLAG_CASELESS] * len(needles),
-        literal=True,
-    )
+    database = _database(needles)
     scratch = Lock()
 
     def find(text: bytes) -> list[tuple[int, int]]:
@@ -102,6 +98,32 @@ def _hyperscan(needles: Mapping[int, bytes]) -> _Find:
         return hits
 
     return find
+
+
+def _database(needles: Mapping[int, bytes]) -> Any:
+    """Compiled; that of a whole catalog, which takes longer than to read a log, is kept for the next time."""
+    # The types of the wheel are incomplete.
+    import hyperscan
+
+    library: Any = hyperscan
+    mode = library.HS_MODE_BLOCK
+    key = b"\0".join([library.__version__.encode(), *(b"%d:%s" % one for one in needles.items())])
+    if len(needles) >= _WORTH_KEEPING and (data := kept(_KEPT, key)):
+        with suppress(library.error):
+            database = library.loadb(data, mode)
+            database.scratch = library.Scratch(database)
+            return database
+    database = library.Database(mode=mode)
+    database.compile(
+        expressions=list(needles.values()),
+        ids=list(needles),
+        elements=len(needles),
+        flags=[library.HS_FLAG_CASELESS] * len(needles),
+        literal=True,
+    )
+    if len(needles) >= _WORTH_KEEPING:
+        keep(_KEPT, key, library.dumpb(database))
+    return database
 
 
 def _trie(needles: Mapping[int, bytes]) -> _Find:
