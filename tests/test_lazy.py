@@ -17,9 +17,10 @@ def test_it_finds_what_the_compiled_pattern_finds() -> None:
     late, early = lazy(word, re.IGNORECASE), re.compile(word, re.IGNORECASE)
 
     match = late.search(text)
-    assert match and match["word"] == "Two"
+    assert match is not None
+    assert match["word"] == "Two"
     assert late.sub("x", text) == early.sub("x", text) == "one x"
-    assert late.pattern == word and late.flags == early.flags
+    assert (late.pattern, late.flags) == (early.pattern, early.flags)
 
 
 def test_a_broken_pattern_is_told_at_its_first_use() -> None:

@@ -14,7 +14,7 @@ from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_
 from vllm_triage.match.fuzzy import Phrases, nearest
 from vllm_triage.match.text import normalise, window
 from vllm_triage.model import ErrorBlock, Hit, Line, Log
-from vllm_triage.scan import LANDMARKS, LiteralIndex
+from vllm_triage.scan import LANDMARKS, index_of
 
 __all__ = ["Matcher", "normalise"]
 
@@ -39,7 +39,7 @@ class Matcher:
                 literals[literal.lower()].append(at)
         # One index serves the scanner, too: to make one takes as long as to read a log.
         self._owners = [*literals.values(), *([] for _ in LANDMARKS)]
-        self.literals = LiteralIndex([*literals, *LANDMARKS])
+        self.literals = index_of(list(literals))
         self._compiled: dict[int, object] = {}
 
     def hits(self, log: Log) -> list[Hit]:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from vllm_triage.lazy import lazy
 from vllm_triage.scan.escapes import RESETS, strip_escapes
-from vllm_triage.scan.literals import LiteralIndex
 
 # (number, text): `number` counts newlines of the input from 1; parts of one line share it.
 NumberedLine = tuple[int, str]
 
 _FENCE = "```"
-# What a line with JSON, with a fence or with a lost escape holds.
-_MARKS = ('{"', _FENCE, *RESETS)
+# What a line with JSON, with a fence or with a lost escape may hold, besides the bytes of `has_controls`.
+UNCLEAN = ('{"', _FENCE, "m(", *RESETS)
 _FENCE_LINE = lazy(r"\s*```[\w+-]{0,20}\s*$")
 _PROGRESS = lazy(r"\d ?%|\d/\d+ \[|it/s|s/it|B/s")
 _BAR_PARTS = 3
 
 
-def is_plain(block: bytes) -> bool:
-    """Whether the lines of a block are clean as they stand: no JSON, and `physical_lines` changes none."""
-    return not (
-        b"\x1b" in block
-        or b"m(" in block
-        or b"\r" in block
-        or b"\0" in block
-        or next(_marks().find(block), None) is not None
-    )
+def has_controls(block: bytes) -> bool:
+    """Whether a block holds bytes that `physical_lines` may take out.
+
+    One with none of them and nothing of `UNCLEAN` is clean as it stands.
+    """
+    return b"\x1b" in block or b"\r" in block or b"\0" in block
 
 
 def physical_lines(block: bytes, first: int) -> list[NumberedLine]:
@@ -72,8 +66,3 @@ def _without_fence(text: str) -> str:
     if _FENCE_LINE.match(text):
         return ""
     return text.removeprefix(_FENCE).removesuffix(_FENCE)
-
-
-@cache
-def _marks() -> LiteralIndex:
-    return LiteralIndex(_MARKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import accumulate
@@ -27,6 +27,8 @@ class LiteralIndex:
 
     Args:
         literals: texts without a line end; their places in this sequence are their indexes.
+        signs: texts of which one occurrence says as much as many; their indexes go on after those of
+            the literals, and not every occurrence need be found.
         engine: "auto" takes hyperscan and falls back silently where it can't be imported or
             doesn't run on this processor.
 
@@ -36,17 +38,22 @@ class LiteralIndex:
     """
 
     def __init__(
-        self, literals: Sequence[str], *, engine: Literal["auto", "hyperscan", "re"] = "auto"
+        self,
+        literals: Sequence[str],
+        signs: Sequence[str] = (),
+        *,
+        engine: Literal["auto", "hyperscan", "re"] = "auto",
     ) -> None:
-        for literal in literals:
+        for literal in (*literals, *signs):
             if not literal or "\n" in literal:
                 raise ValueError(f"a literal must be one non-empty line, not {literal!r}")
         self.literals = tuple(literals)
         self.engine: str = "re"
-        needles = dict(enumerate(_encode(literal).lower() for literal in literals))
+        self._needles = dict(enumerate(_encode(literal).lower() for literal in (*literals, *signs)))
+        needles = self._needles
         if engine != "re" and needles:
             try:
-                self._find: _Find = _hyperscan(needles)
+                self._find: _Find = _hyperscan(needles, self.first_sign)
                 self.engine = "hyperscan"
                 return
             except Exception:
@@ -54,20 +61,22 @@ class LiteralIndex:
                     raise
         self._find = _trie(needles)
 
+    @property
+    def first_sign(self) -> int:
+        """The index of the first sign."""
+        return len(self.literals)
+
     def without(self, indexes: Collection[int]) -> LiteralIndex:
         """One that does not look for some of the literals; the others keep their indexes."""
-        left = {
-            index: _encode(literal).lower()
-            for index, literal in enumerate(self.literals)
-            if index not in indexes
-        }
+        left = {index: needle for index, needle in self._needles.items() if index not in indexes}
         twin = copy(self)
-        twin._find = _hyperscan(left) if left and self.engine == "hyperscan" else _trie(left)
+        hyperscan = left and self.engine == "hyperscan"
+        twin._find = _hyperscan(left, self.first_sign) if hyperscan else _trie(left)
         return twin
 
-    def find(self, text: str | bytes) -> Iterator[tuple[int, int]]:
-        """(literal index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
-        yield from self._find(text if isinstance(text, bytes) else _encode(text))
+    def find(self, text: str | bytes) -> list[tuple[int, int]]:
+        """(index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
+        return self._find(text if isinstance(text, bytes) else _encode(text))
 
     def lines_with(self, lines: Sequence[str]) -> dict[int, set[int]]:
         """Line index -> indexes of the literals that the line contains; lines with none are left out."""
@@ -75,6 +84,8 @@ class LiteralIndex:
         starts = list(accumulate((len(line) + 1 for line in encoded), initial=0))
         found: dict[int, set[int]] = {}
         for literal, end in self._find(b"\n".join(encoded)):
+            if literal >= self.first_sign:
+                continue
             found.setdefault(bisect_right(starts, end - 1) - 1, set()).add(literal)
         return found
 
@@ -83,8 +94,8 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _hyperscan(needles: Mapping[int, bytes]) -> _Find:
-    database = _database(needles)
+def _hyperscan(needles: Mapping[int, bytes], first_sign: int) -> _Find:
+    database = _database(needles, first_sign)
     scratch = Lock()
 
     def find(text: bytes) -> list[tuple[int, int]]:
@@ -100,14 +111,17 @@ def _hyperscan(needles: Mapping[int, bytes]) -> _Find:
     return find
 
 
-def _database(needles: Mapping[int, bytes]) -> Any:
+def _database(needles: Mapping[int, bytes], first_sign: int) -> Any:
     """Compiled; that of a whole catalog, which takes longer than to read a log, is kept for the next time."""
     # The types of the wheel are incomplete.
     import hyperscan
 
     library: Any = hyperscan
     mode = library.HS_MODE_BLOCK
-    key = b"\0".join([library.__version__.encode(), *(b"%d:%s" % one for one in needles.items())])
+    once = library.HS_FLAG_CASELESS | library.HS_FLAG_SINGLEMATCH
+    flags = [library.HS_FLAG_CASELESS if index < first_sign else once for index in needles]
+    made_from = (b"%d:%d:%s" % one for one in zip(needles, flags, needles.values(), strict=True))
+    key = b"\0".join([library.__version__.encode(), *made_from])
     if len(needles) >= _WORTH_KEEPING and (data := kept(_KEPT, key)):
         with suppress(library.error):
             database = library.loadb(data, mode)
@@ -118,7 +132,7 @@ def _database(needles: Mapping[int, bytes]) -> Any:
         expressions=list(needles.values()),
         ids=list(needles),
         elements=len(needles),
-        flags=[library.HS_FLAG_CASELESS] * len(needles),
+        flags=flags,
         literal=True,
     )
     if len(needles) >= _WORTH_KEEPING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,7 +13,7 @@ from vllm_triage.scan.escapes import holds_escapes
 from vllm_triage.scan.focus import focus
 from vllm_triage.scan.framing import Framer
 from vllm_triage.scan.landmarks import LANDMARKS
-from vllm_triage.scan.lines import NumberedLine, is_plain, physical_lines
+from vllm_triage.scan.lines import UNCLEAN, NumberedLine, has_controls, physical_lines
 from vllm_triage.scan.literals import LiteralIndex
 from vllm_triage.scan.nature import Nature, TextGauge
 from vllm_triage.scan.window import ScannedLine, Window
@@ -43,8 +44,8 @@ class Scanner:
     """Takes a log in chunks of any size and keeps what is worth looking at, in bounded memory.
 
     Args:
-        literals: what makes a line a candidate; the landmarks of a log if not given. Matters only
-            for long logs.
+        literals: what makes a line a candidate, made by `index_of`; the landmarks if not given.
+            Matters only for long logs.
         max_lines: how many lines are kept; see `Window`.
     """
 
@@ -134,10 +135,18 @@ class _Text:
             self._sample.append(block)
             if self.total_lines >= _SAMPLE_LINES or sum(map(len, self._sample)) >= _SAMPLE_BYTES:
                 self._begin()
-        elif self._chain.transparent and is_plain(block):
-            self._window.add(block, range(first, first + count))
-        else:
+        elif not self._add_clean(block, range(first, first + count)):
             self._keep(self._chain.push(self._clean(block, first)))
+
+    def _add_clean(self, block: bytes, numbers: range) -> bool:
+        """Let through a block whose lines are clean as they stand, which one search tells; or False."""
+        if not (self._chain and self._chain.transparent) or has_controls(block):
+            return False
+        sightings = self._window.search(block)
+        if sightings is None:
+            return False
+        self._window.add(block, numbers, sightings)
+        return True
 
     def _begin(self) -> None:
         """Find out the carriers and let through what was held back."""
@@ -156,6 +165,11 @@ class _Text:
             self._window.add(text, [number for number, _ in lines])
 
 
+def index_of(literals: Sequence[str]) -> LiteralIndex:
+    """An index for a scanner: the literals have the first indexes, and the landmarks of a log go on from there."""
+    return LiteralIndex([*literals, *LANDMARKS], UNCLEAN)
+
+
 @cache
 def _landmarks() -> LiteralIndex:
-    return LiteralIndex(LANDMARKS)
+    return index_of(())

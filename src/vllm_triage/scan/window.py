@@ -24,13 +24,21 @@ class ScannedLine(NamedTuple):
     text: str
 
 
+# (literal, end offset) of what was found in a text.
+Sightings = Sequence[tuple[int, int]]
+
+
 class _Block(NamedTuple):
-    """Lines in a row: their text (each ends in a newline), the index and the numbers they have."""
+    """Lines in a row: their text (each ends in a newline), the index and the numbers they have.
+
+    `sightings` is None where the text has not been searched.
+    """
 
     start: int
     size: int
     text: bytes
     numbers: range | Sequence[int]
+    sightings: Sightings | None = None
 
     @property
     def end(self) -> int:
@@ -88,9 +96,15 @@ class Window:
             setattr(twin, name, deque(getattr(self, name)))
         return twin
 
-    def add(self, text: bytes, numbers: range | Sequence[int]) -> None:
-        """Add lines (each ends in a newline) and the number of each."""
-        block = _Block(self._total, len(numbers), text, numbers)
+    def search(self, text: bytes) -> Sightings | None:
+        """What there is to be found in a text that is to be added; None if it holds a sign of the index."""
+        index = self._index = self._index or self._literals()
+        found = index.find(text)
+        return None if any(literal >= index.first_sign for literal, _ in found) else found
+
+    def add(self, text: bytes, numbers: range | Sequence[int], sightings: Sightings | None = None) -> None:
+        """Add lines (each ends in a newline) and the number of each; `sightings` if it was searched."""
+        block = _Block(self._total, len(numbers), text, numbers, sightings)
         if not block.size:
             return
         self._total += block.size
@@ -205,7 +219,8 @@ class Window:
             block = self._unsearched.popleft()
             at = line = 0
             index = self._index = self._index or self._literals()
-            for offset, literal in sorted({(offset, literal) for literal, offset in index.find(block.text)}):
+            sightings = index.find(block.text) if block.sightings is None else block.sightings
+            for offset, literal in sorted({(end, one) for one, end in sightings if one < index.first_sign}):
                 self._counts[literal] += 1
                 if self._counts[literal] > MAX_HITS:
                     continue
