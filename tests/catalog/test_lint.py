@@ -122,6 +122,7 @@ def test_the_folder_is_the_family_except_in_a_flat_pack(write: Write, tmp_path: 
         (r"needle (?:\w+\s?)*!", ["nested-repeat"]),
         (r"needle (?:\w{1,99}-){0,99}!", ["nested-repeat"]),
         (r"two  blanks", ["two-blanks"]),
+        (r"request chatcmpl-(?:\d+)", ["noisy-literal"]),
     ],
 )
 def test_hazards_of_patterns(pattern: str, checks: list[str]) -> None:

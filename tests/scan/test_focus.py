@@ -7,24 +7,35 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vllm_triage.scan.block import Block, ScannedLine
 from vllm_triage.scan.focus import focus
 from vllm_triage.scan.literals import LiteralIndex
-from vllm_triage.scan.window import AFTER, BEFORE, MAX_HITS, ScannedLine
+from vllm_triage.scan.window import AFTER, BEFORE, MAX_HITS
 
 INDEX = LiteralIndex(["Traceback", "common"])
 
 
-def log(size: int, *special: tuple[int, str]) -> tuple[tuple[ScannedLine, ...], ...]:
+def log(size: int, *special: tuple[int, str]) -> list[list[Block]]:
+    """One region, in blocks of up to 70 lines."""
     texts = dict(special)
-    return (tuple(ScannedLine(number, texts.get(number, "boring")) for number in range(1, size + 1)),)
+    lines = [f"{texts.get(number, 'boring')}\n".encode() for number in range(1, size + 1)]
+    return [
+        [
+            Block(at, len(part), b"".join(part), range(at + 1, at + 1 + len(part)))
+            for at in range(0, size, 70)
+            for part in [lines[at : at + 70]]
+        ]
+    ]
 
 
-def kept(regions: tuple[tuple[ScannedLine, ...], ...]) -> set[int]:
+def kept(regions: list[list[Block]]) -> set[int]:
     return {line.number for region in focus(regions, lambda: INDEX) for line in region}
 
 
 def test_a_short_log_is_parsed_as_a_whole() -> None:
-    assert focus(log(1500), lambda: INDEX) == log(1500)
+    (region,) = focus(log(1500), lambda: INDEX)
+
+    assert region == tuple(ScannedLine(number, "boring") for number in range(1, 1501))
 
 
 def test_of_a_long_log_head_tail_and_what_surrounds_a_candidate() -> None:

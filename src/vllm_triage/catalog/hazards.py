@@ -7,6 +7,7 @@ from math import inf
 
 from vllm_triage.catalog.literals import required_literals
 from vllm_triage.catalog.parsetree import REPEATS, Node, parse
+from vllm_triage.catalog.steady import STEADY
 
 MIN_LITERAL = 5
 # So many ways may two repeats, one within the other, share the same text.
@@ -19,10 +20,14 @@ def hazards(pattern: str) -> Iterator[tuple[str, str]]:
     Raises:
         re.error: if it is no pattern of `re`.
     """
-    shortest = min(required_literals(pattern), key=len, default="")
+    literals = required_literals(pattern)
+    shortest = min(literals, key=len, default="")
     if len(shortest) < MIN_LITERAL:
         message = f"expected {MIN_LITERAL} or more characters that every match contains, got {shortest!r}"
         yield "short-literal", message
+    elif noisy := [literal for literal in literals if literal in STEADY]:
+        message = f"expected words that a healthy server does not log for weeks, got {noisy[0]!r}"
+        yield "noisy-literal", message
     if "  " in pattern:
         yield "two-blanks", "expected single blanks, got two: a pattern sees runs of blanks as one"
     nodes = parse(pattern)

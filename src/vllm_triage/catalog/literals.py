@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vllm_triage.catalog.parsetree import LOOKAROUNDS, REPEATS, Node, parse
+from vllm_triage.catalog.steady import STEADY
 from vllm_triage.lazy import lazy
 
 # Words that healthy logs are full of: a literal made of them makes many lines candidates.
@@ -39,6 +40,8 @@ def _strength(literals: frozenset[str]) -> tuple[float, int]:
 
 
 def _rarity(literal: str) -> float:
+    if literal in STEADY:
+        return 0.0
     common = sum(len(word) for word in _COMMON.findall(literal))
     return len(literal) - (1 - _COMMON_WEIGHT) * common
 

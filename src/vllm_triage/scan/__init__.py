@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from vllm_triage.scan.block import ScannedLine
 from vllm_triage.scan.landmarks import LANDMARKS
 from vllm_triage.scan.literals import LiteralIndex
 from vllm_triage.scan.scanner import Scan, Scanner, index_of
-from vllm_triage.scan.window import ScannedLine
 
 __all__ = ["LANDMARKS", "LiteralIndex", "Scan", "ScannedLine", "Scanner", "index_of"]

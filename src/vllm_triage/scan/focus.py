@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from vllm_triage.scan.block import Block, ScannedLine
 from vllm_triage.scan.literals import LiteralIndex
-from vllm_triage.scan.window import AFTER, BEFORE, MAX_HITS, ScannedLine
+from vllm_triage.scan.window import AFTER, BEFORE, MAX_HITS
 
 Regions = tuple[tuple[ScannedLine, ...], ...]
 
@@ -17,25 +18,25 @@ _HEAD = 300
 _TAIL = 500
 
 
-def focus(regions: Regions, index: Callable[[], LiteralIndex]) -> Regions:
+def focus(regions: Sequence[Sequence[Block]], index: Callable[[], LiteralIndex]) -> Regions:
     """The head, the tail, and what surrounds lines with a literal; all of a short log.
 
     A literal of more lines than 300 says nothing about a line: the first and last of them are kept.
     """
-    total = sum(map(len, regions))
+    sizes = [sum(block.size for block in blocks) for blocks in regions]
+    total = sum(sizes)
     if total <= _SHORT:
-        return regions
-    literals = index()
+        return tuple(tuple(line for block in blocks for line in block.scanned()) for blocks in regions)
     narrowed: list[tuple[ScannedLine, ...]] = []
     begun = 0
-    for region in regions:
-        wanted = bytearray(len(region))
+    for blocks, size in zip(regions, sizes, strict=True):
+        wanted = bytearray(size)
         _mark(wanted, 0, _HEAD - begun)
-        _mark(wanted, total - begun - _TAIL, len(region))
-        for row in _candidates([line.text for line in region], literals):
+        _mark(wanted, total - begun - _TAIL, size)
+        for row in _candidates(blocks, index()):
             _mark(wanted, row - BEFORE, row + AFTER + 1)
-        narrowed += _runs(region, wanted)
-        begun += len(region)
+        narrowed += _runs(blocks, wanted)
+        begun += size
     return tuple(narrowed)
 
 
@@ -45,16 +46,24 @@ def _mark(wanted: bytearray, start: int, end: int) -> None:
         wanted[start:end] = b"\1" * (end - start)
 
 
-def _candidates(texts: Sequence[str], index: LiteralIndex) -> Iterable[int]:
+def _candidates(blocks: Iterable[Block], index: LiteralIndex) -> Iterable[int]:
     rows: dict[int, list[int]] = defaultdict(list)
-    for row, literals in index.lines_with(texts).items():
-        for literal in literals:
-            rows[literal].append(row)
+    begun = 0
+    for block in blocks:
+        for row, literal in block.candidates(index):
+            if not rows[literal] or rows[literal][-1] != begun + row:
+                rows[literal].append(begun + row)
+        begun += block.size
     for found in rows.values():
-        found.sort()
         yield from found if len(found) <= MAX_HITS else (found[0], found[-1])
 
 
-def _runs(region: Sequence[ScannedLine], wanted: bytearray) -> Iterable[tuple[ScannedLine, ...]]:
-    rows = groupby(range(len(region)), wanted.__getitem__)
-    return [tuple(region[row] for row in run) for keep, run in rows if keep]
+def _runs(blocks: Iterable[Block], wanted: bytearray) -> Iterator[tuple[ScannedLine, ...]]:
+    """The wanted lines, in runs; a block without one is not taken apart."""
+    rows: list[ScannedLine | None] = []
+    for block in blocks:
+        begun = len(rows)
+        rows += block.scanned() if any(wanted[begun : begun + block.size]) else [None] * block.size
+    for keep, run in groupby(zip(wanted, rows, strict=True), lambda pair: pair[0]):
+        if keep:
+            yield tuple(line for _, line in run if line is not None)

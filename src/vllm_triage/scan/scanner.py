@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from vllm_triage.scan.block import Block, ScannedLine
 from vllm_triage.scan.carriers.detect import Chain, detect
 from vllm_triage.scan.decoding import Decoder
 from vllm_triage.scan.escapes import holds_escapes
@@ -16,7 +17,7 @@ from vllm_triage.scan.landmarks import LANDMARKS
 from vllm_triage.scan.lines import UNCLEAN, NumberedLine, has_controls, physical_lines
 from vllm_triage.scan.literals import LiteralIndex
 from vllm_triage.scan.nature import Nature, TextGauge
-from vllm_triage.scan.window import ScannedLine, Window
+from vllm_triage.scan.window import Window
 
 # Lines, or bytes if they come first, of the start of a log by which its carriers are recognised.
 _SAMPLE_LINES = 2000
@@ -115,7 +116,7 @@ class _Text:
         for block in self._framer.push(data):
             self._add(block)
 
-    def finish(self) -> tuple[tuple[ScannedLine, ...], ...]:
+    def finish(self) -> tuple[tuple[Block, ...], ...]:
         """The text has ended; what is kept of it."""
         if rest := self._framer.rest():
             self._add(rest + b"\n")

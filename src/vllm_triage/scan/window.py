@@ -5,48 +5,18 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
+from vllm_triage.scan.block import Block, Sightings
 from vllm_triage.scan.literals import LiteralIndex
 
 BEFORE = 200
 AFTER = 60
 # A literal that stands in more lines than these says nothing about a line of this log.
 MAX_HITS = 300
+# So many hits that say nothing take as long as to make an index without their literals.
+_MAX_WASTED = 30_000
 # Bytes of text in each of head, tail and middle; the tail holds BEFORE lines of any length.
 _BYTES = 16 * 1024 * 1024
-
-
-class ScannedLine(NamedTuple):
-    """A clean line; `number` counts newlines of the input from 1, parts of one line share it."""
-
-    number: int
-    text: str
-
-
-# (literal, end offset) of what was found in a text.
-Sightings = Sequence[tuple[int, int]]
-
-
-class _Block(NamedTuple):
-    """Lines in a row: their text (each ends in a newline), the index and the numbers they have.
-
-    `sightings` is None where the text has not been searched.
-    """
-
-    start: int
-    size: int
-    text: bytes
-    numbers: range | Sequence[int]
-    sightings: Sightings | None = None
-
-    @property
-    def end(self) -> int:
-        return self.start + self.size
-
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """(index, number, text) of each line."""
-        return zip(range(self.start, self.end), self.numbers, self.text[:-1].split(b"\n"), strict=True)
 
 
 class Window:
@@ -71,14 +41,14 @@ class Window:
         self._tail_lines = self._max_lines // 2
         middle = self._max_lines - self._head_lines - self._tail_lines
         self._before = min(BEFORE, self._tail_lines)
-        self._head: list[_Block] = []
+        self._head: list[Block] = []
         self._head_open = True
         self._middle = _Middle(middle)
-        self._ring: deque[_Block] = deque()
-        self._unsearched: deque[_Block] = deque()
+        self._ring: deque[Block] = deque()
+        self._unsearched: deque[Block] = deque()
         self._hits: deque[int] = deque()
         self._counts: Counter[int] = Counter()
-        self._tired = 0
+        self._wasted = 0
         self._total = 0
         self._total_bytes = 0
         self._ring_count = 0
@@ -104,7 +74,7 @@ class Window:
 
     def add(self, text: bytes, numbers: range | Sequence[int], sightings: Sightings | None = None) -> None:
         """Add lines (each ends in a newline) and the number of each; `sightings` if it was searched."""
-        block = _Block(self._total, len(numbers), text, numbers, sightings)
+        block = Block(self._total, len(numbers), text, numbers, sightings)
         if not block.size:
             return
         self._total += block.size
@@ -121,26 +91,19 @@ class Window:
         while self._overfull(self._ring[0]):
             self._judge(self._pop())
 
-    def regions(self) -> tuple[tuple[ScannedLine, ...], ...]:
+    def regions(self) -> tuple[tuple[Block, ...], ...]:
         """Runs of consecutive kept lines, in order. Ends the window: nothing may be added after it."""
         self._trim()
-        runs: list[list[ScannedLine]] = []
+        runs: list[list[Block]] = []
         expected = -1
-        for index, number, text in self._kept():
-            if index != expected:
+        for block in (*self._head, *_as_blocks(self._middle), *self._ring):
+            if block.start != expected:
                 runs.append([])
-            runs[-1].append(ScannedLine(number, text.decode("utf-8", "replace")))
-            expected = index + 1
-        return tuple(tuple(run) for run in runs)
+            runs[-1].append(block)
+            expected = block.end
+        return tuple(map(tuple, runs))
 
-    def _kept(self) -> Iterator[tuple[int, int, bytes]]:
-        for block in self._head:
-            yield from block.lines()
-        yield from self._middle
-        for block in self._ring:
-            yield from block.lines()
-
-    def _fill_head(self, block: _Block) -> _Block | None:
+    def _fill_head(self, block: Block) -> Block | None:
         """Put into the head what fits; returns the rest of the block."""
         room = self._head_lines - block.start
         if block.size <= room and self._head_bytes + len(block.text) <= _BYTES:
@@ -154,7 +117,7 @@ class Window:
             if self._head_bytes > _BYTES:
                 break
             fits += 1
-        first, rest = _split(block, fits)
+        first, rest = block.split(fits)
         if first.size:
             self._head.append(first)
         return rest if rest.size else None
@@ -163,14 +126,14 @@ class Window:
         """Whether everything seen so far may stay."""
         return self._total <= self._max_lines and self._total_bytes <= 3 * _BYTES
 
-    def _overfull(self, oldest: _Block) -> bool:
+    def _overfull(self, oldest: Block) -> bool:
         """Whether no line of the oldest block belongs to the tail any more."""
         return not self._whole() and (
             self._ring_count - oldest.size >= self._tail_lines
             or self._ring_bytes - len(oldest.text) >= _BYTES
         )
 
-    def _pop(self) -> _Block:
+    def _pop(self) -> Block:
         block = self._ring.popleft()
         self._ring_count -= block.size
         self._ring_bytes -= len(block.text)
@@ -188,13 +151,13 @@ class Window:
                 break
             size -= len(text) + 1
             leaving += 1
-        first, rest = _split(self._pop(), leaving)
+        first, rest = self._pop().split(leaving)
         if rest.size:
             self._ring.appendleft(rest)
         if first.size:
             self._judge(first)
 
-    def _judge(self, block: _Block) -> None:
+    def _judge(self, block: Block) -> None:
         """Keep of a block that leaves the tail what surrounds candidates."""
         self._search(block.end + self._before)
         while self._hits and self._hits[0] + AFTER < block.start:
@@ -217,20 +180,16 @@ class Window:
         """Look for literals in all lines before the index `end`."""
         while self._unsearched and self._unsearched[0].start < end:
             block = self._unsearched.popleft()
-            at = line = 0
             index = self._index = self._index or self._literals()
-            sightings = index.find(block.text) if block.sightings is None else block.sightings
-            for offset, literal in sorted({(end, one) for one, end in sightings if one < index.first_sign}):
+            for row, literal in block.candidates(index):
                 self._counts[literal] += 1
                 if self._counts[literal] > MAX_HITS:
-                    continue
-                line += block.text.count(b"\n", at, offset)
-                at = offset
-                if not self._hits or self._hits[-1] != block.start + line:
-                    self._hits.append(block.start + line)
-            tired = {literal for literal, count in self._counts.items() if count > MAX_HITS}
-            if len(tired) > self._tired:
-                self._tired = len(tired)
+                    self._wasted += 1
+                elif not self._hits or self._hits[-1] != block.start + row:
+                    self._hits.append(block.start + row)
+            if self._wasted > _MAX_WASTED:
+                self._wasted = 0
+                tired = {literal for literal, count in self._counts.items() if count > MAX_HITS}
                 self._index = self._literals().without(tired)
 
 
@@ -269,15 +228,19 @@ class _Middle:
                 self._latest_bytes -= len(self._latest.popleft()[2])
 
 
-def _split(block: _Block, count: int) -> tuple[_Block, _Block]:
-    """The first `count` lines of a block, and the rest."""
-    if count <= 0 or count >= block.size:
-        empty = _Block(block.start if count <= 0 else block.end, 0, b"", ())
-        return (empty, block) if count <= 0 else (block, empty)
-    cut = 0
-    for _ in range(count):
-        cut = block.text.find(b"\n", cut) + 1
-    return (
-        _Block(block.start, count, block.text[:cut], block.numbers[:count]),
-        _Block(block.start + count, block.size - count, block.text[cut:], block.numbers[count:]),
+def _as_blocks(lines: Iterable[tuple[int, int, bytes]]) -> Iterator[Block]:
+    """Lines that were kept one by one, in runs."""
+    run: list[tuple[int, int, bytes]] = []
+    for line in lines:
+        if run and line[0] != run[-1][0] + 1:
+            yield _as_block(run)
+            run = []
+        run.append(line)
+    if run:
+        yield _as_block(run)
+
+
+def _as_block(run: Sequence[tuple[int, int, bytes]]) -> Block:
+    return Block(
+        run[0][0], len(run), b"".join(text + b"\n" for *_, text in run), [number for _, number, _ in run]
     )
