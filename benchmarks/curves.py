@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.logs import KINDS
@@ -43,8 +42,7 @@ def _with_copies(times: int) -> Triager:
     for copy in range(times):
         for rule in triager.catalog.rules.values():
             signatures = tuple(
-                replace(
-                    s,
+                s._replace(
                     pattern=f"{s.pattern} copy {copy}",
                     literals=tuple(f"{x} copy {copy}" for x in s.literals),
                 )
@@ -52,8 +50,8 @@ def _with_copies(times: int) -> Triager:
                 else s
                 for s in rule.signatures
             )
-            rules[f"{rule.id}-{copy}" if copy else rule.id] = replace(rule, signatures=signatures)
-    triager.catalog = replace(triager.catalog, rules=rules)
+            rules[f"{rule.id}-{copy}" if copy else rule.id] = rule._replace(signatures=signatures)
+    triager.catalog = triager.catalog._replace(rules=rules)
     triager._matcher = Matcher(triager.catalog)
     triager.triage("warm")
     return triager

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -62,7 +61,7 @@ def test_options_and_variables_are_taken_away_and_set() -> None:
 
 
 def test_an_option_with_no_form_on_a_command_line_makes_no_command() -> None:
-    context = replace(SERVED, args={"limits": [{"image": 1}]})
+    context = SERVED._replace(args={"limits": [{"image": 1}]})
 
     assert fill_remedies(KV_CACHE, FIELDS, context)[0].command is None
 
@@ -79,7 +78,7 @@ def test_options_of_any_type_are_written_as_vllm_reads_them() -> None:
         "h": 1 << 20_000,
     }
 
-    command = fill_remedies(KV_CACHE, FIELDS, replace(SERVED, args=args))[0].command
+    command = fill_remedies(KV_CACHE, FIELDS, SERVED._replace(args=args))[0].command
 
     assert command is not None
     assert command.startswith(
@@ -88,7 +87,7 @@ def test_options_of_any_type_are_written_as_vllm_reads_them() -> None:
 
 
 def test_a_key_of_the_log_does_not_come_back_in_a_command() -> None:
-    context = replace(SERVED, args={**SERVED.args, "api_key": ["sesame"]})
+    context = SERVED._replace(args={**SERVED.args, "api_key": ["sesame"]})
 
     assert "sesame" not in fill_remedies(KV_CACHE, FIELDS, context)[0].model_dump_json()
 
@@ -99,7 +98,7 @@ def test_a_destructive_remedy_is_never_first_if_there_is_another() -> None:
         RemedySpec("restart", "disruptive", steps=("Restart.",)),
     )
 
-    assert [r.title for r in fill_remedies(replace(KV_CACHE, remedies=specs), {}, SERVED)] == [
+    assert [r.title for r in fill_remedies(KV_CACHE._replace(remedies=specs), {}, SERVED)] == [
         "restart",
         "reset",
     ]
@@ -143,7 +142,7 @@ def test_a_value_with_control_characters_makes_no_command(value: str) -> None:
 
 
 def test_control_characters_in_the_options_make_no_command_either() -> None:
-    context = replace(SERVED, args={"chat_template": "a\nb"})
+    context = SERVED._replace(args={"chat_template": "a\nb"})
 
     assert fill_remedies(KV_CACHE, FIELDS, context)[0].command is None
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TextIO
 from vllm_triage.cli.inputs import InputError
 from vllm_triage.cli.output import write
 from vllm_triage.cli.packs import with_packs
-from vllm_triage.live.echo import Echo
-from vllm_triage.live.session import Session
-from vllm_triage.live.watch import Event
 
 if TYPE_CHECKING:
+    from vllm_triage.live.echo import Echo
+    from vllm_triage.live.session import Session
+    from vllm_triage.live.watch import Event
     from vllm_triage.model import Origin
     from vllm_triage.pipeline import Triager
     from vllm_triage.report import Report
@@ -67,6 +67,8 @@ def session_of(
     `whose` tells which process writes the log, and whether what is seen here holds for it; it is
     asked once, when the first piece has come.
     """
+    from vllm_triage.live.session import Session
+
     begun = time.monotonic()
 
     def make() -> Triager:
@@ -104,6 +106,8 @@ def echo_to(file: TextIO | None, copy: str | None) -> Iterator[Echo]:
     Raises:
         InputError: The copy can't be written.
     """
+    from vllm_triage.live.echo import Echo
+
     sinks = {file.fileno(): "standard output"} if file is not None else {}
     try:
         opened = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666) if copy else None

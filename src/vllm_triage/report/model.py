@@ -18,13 +18,25 @@ Scalar = str | int | float | bool
 Part = TypeVar("Part", bound="_Part")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Part:
     """A frozen part of the answer, with the methods of a pydantic model.
 
     Pydantic does what they promise, and is imported when the first of them is called: its import takes as
-    long as everything else that a report for people needs.
+    long as everything else that a report for people needs. For the same reason equality and the like are
+    written here once, and not by `dataclass` for each part.
     """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
 
     def model_dump(self, *, mode: Literal["python", "json"] = "python") -> dict[str, Any]:
         made: dict[str, Any] = _adapter(type(self)).dump_python(self, mode=mode)
@@ -66,7 +78,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return _adapters[kind.__name__]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evidence(_Part):
     """A line that speaks for a diagnosis: `text` is its message without carrier, prefix and stamp."""
 
@@ -79,7 +91,7 @@ class Evidence(_Part):
     signature: str = field(metadata={"description": "the signature of the rule that fits the line"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Check(_Part):
     """What the machine says about a diagnosis."""
 
@@ -89,7 +101,7 @@ class Check(_Part):
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Remedy(_Part):
     """What to do, for a person (`command`, `steps`) and for a program (`set_args` and so on)."""
 
@@ -121,7 +133,7 @@ class Remedy(_Part):
         return apply_args(argv, self.set_args, self.unset_args, model), variables | self.set_env
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Finding(_Part):
     rule: str
     family: str
@@ -136,7 +148,7 @@ class _Finding(_Part):
     checks: tuple[Check, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Diagnosis(_Finding):
     """A cause of the failure."""
 
@@ -147,7 +159,7 @@ class Diagnosis(_Finding):
     references: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Notice(_Finding):
     """Something that went wrong and did not stop the server."""
 
@@ -155,7 +167,7 @@ class Notice(_Finding):
     references: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Consequence(_Part):
     """A follow-up of the failure, which is never its cause."""
 
@@ -163,7 +175,7 @@ class Consequence(_Part):
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Frame(_Part):
     """One frame of a traceback."""
 
@@ -172,7 +184,7 @@ class Frame(_Part):
     function: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ChainLink(_Part):
     """One exception of a chain; `link` says how it led to the next one."""
 
@@ -182,7 +194,7 @@ class ChainLink(_Part):
     link: Literal["cause", "context"] | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RootError(_Part):
     """The error that the failure goes back to, known or not."""
 
@@ -196,7 +208,7 @@ class RootError(_Part):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PhaseTime(_Part):
     """When a phase of the start began, and how long it took where the log tells."""
 
@@ -205,7 +217,7 @@ class PhaseTime(_Part):
     line: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Context(_Part):
     """What the log tells about the start."""
 
@@ -220,7 +232,7 @@ class Context(_Part):
     timeline: tuple[PhaseTime, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Probes(_Part):
     """Whether the machine was asked to confirm or refute."""
 
@@ -231,7 +243,7 @@ class Probes(_Part):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report(_Part):
     """The answer to one log."""
 

@@ -45,8 +45,8 @@ class Block(NamedTuple):
     def candidates(self, index: LiteralIndex) -> Iterator[tuple[int, int]]:
         """(row, literal) of what is found in it, in the order of the lines."""
         found = index.find(self.text) if self.sightings is None else self.sightings
-        at = row = 0
-        for end, literal in sorted({(end, one) for one, end in found if one < index.first_sign}):
+        at, row, first_sign = 0, 0, index.first_sign
+        for end, literal in sorted({(end, one) for one, end in found if one < first_sign}):
             row += self.text.count(b"\n", at, end)
             at = end
             yield row, literal

@@ -70,7 +70,7 @@ class Window:
         """What there is to be found in a text that is to be added; None if it holds a sign of the index."""
         index = self._index = self._index or self._literals()
         found = index.find(text)
-        return None if any(literal >= index.first_sign for literal, _ in found) else found
+        return None if found and max(found)[0] >= index.first_sign else found
 
     def add(self, text: bytes, numbers: range | Sequence[int], sightings: Sightings | None = None) -> None:
         """Add lines (each ends in a newline) and the number of each; `sightings` if it was searched."""
