@@ -20,7 +20,7 @@ def growth(folder: Path) -> str:
     triager.triage("warm")
     size = [(n, _seconds(triager, KINDS["healthy"](n * MIB))) for n in (1, 2, 4, 8, 16, 32)]
     log = KINDS["failing"](4 * MIB)
-    rules = [(n, _seconds(_with_copies(n), log)) for n in (1, 2, 4, 10)]
+    rules = [(n, _seconds(with_copies(n), log)) for n in (1, 2, 4, 10)]
     dense = KINDS["dense"](MIB)
     density = [(n, _seconds(triager, KINDS["healthy"]((32 - n) * MIB) + dense * n)) for n in (1, 2, 4, 8, 16)]
     return _svg([("size", size), ("rules", rules), ("hits", density)])
@@ -35,7 +35,7 @@ def _seconds(triager: Triager, log: bytes) -> float:
     return min(times)
 
 
-def _with_copies(times: int) -> Triager:
+def with_copies(times: int) -> Triager:
     """A Triager with every rule so many times, each copy with words of its own."""
     triager = Triager()
     rules = {}

@@ -6,6 +6,7 @@ Every figure is a ratio of two medians that were measured in turns, in one run o
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import statistics
@@ -15,9 +16,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchmarks.curves import growth
-from benchmarks.logs import make
+from benchmarks.curves import growth, with_copies
+from benchmarks.logs import KINDS, make
 from vllm_triage import Triager
 
 MIB = 1 << 20
@@ -74,60 +76,88 @@ def naive(patterns: Sequence[re.Pattern[str]], text: str) -> Callable[[], object
 
 
 def measure(folder: Path, installed: Path, size: int, rounds: int) -> list[Row]:
-    tool, nothing = str(installed / "vllm-triage"), [str(installed / "python"), "-c", "pass"]
+    tool, nothing = str(installed / "vllm-triage"), command(str(installed / "python"), "-c", "pass")
     triager = Triager()
     triager.triage("warm")
     every = [s.pattern for rule in triager.catalog.rules.values() for s in rule.signatures if s.pattern]
     compiled = [re.compile(pattern, re.IGNORECASE) for pattern in every]
     healthy, failing = make(folder, "healthy", MIB), make(folder, "failing", MIB)
     small, big = make(folder, "failing", 100 * 1024), make(folder, "healthy", size)
-    part = small.read_text()
-    rows = [
-        compare("`vllm-triage --version`", command(tool, "--version"), "`python -c pass`", command(*nothing), "<= 2.5", rounds),
-        compare("CLI, 1 MB healthy log", command(tool, str(healthy)), "`python -c pass`", command(*nothing), "<= 5", rounds),
-        compare("CLI, 1 MB failing log with report", command(tool, str(failing)), "`python -c pass`", command(*nothing), "<= 16", rounds),
+    part, dense = small.read_text(), KINDS["failing"](4 * MIB)
+    many = with_copies(10)
+    megabytes, pass_ = f"{size // MIB} MB", "`python -c pass`"
+    return [
+        compare("`vllm-triage --version`", command(tool, "--version"), pass_, nothing, "<= 2.5", rounds),
+        compare("CLI, 1 MB healthy log", command(tool, str(healthy)), pass_, nothing, "<= 5", rounds),
+        compare("CLI, 1 MB failing log with report", command(tool, str(failing)), pass_, nothing, "<= 16", rounds),
         compare("triage() of 100 KB, warm", lambda: triager.triage(part), "naive loop", naive(compiled, part), "<= 0.35", 3),
         compare("scan in process, times faster", lambda: scan(triager, healthy.read_bytes()), "naive loop", naive(compiled, healthy.read_text()), ">= 350", 3, inverse=True),
+        compare("triage() with ten times the rules", lambda: many.triage(dense), "the rules there are", lambda: triager.triage(dense), "<= 1.3", 3),
+        *against_searchers(folder, tool, big, every, triager._matcher.literals.literals),
+        compare(f"pipe of {megabytes} x 5, share of the throughput", piped(tool, big), "`tee`", piped("tee", big), ">= 0.45", 5, inverse=True),
+        compare(f"pipe of {megabytes} x 5, share of the throughput", piped(tool, big), "`cat`", piped("cat", big), "", 5, inverse=True),
+        *latency(tool),
+        peak_memory(tool, big),
+        *[
+            compare(f"20 MB of {kind}", command(tool, str(make(folder, kind, 20 * MIB))), "20 MB healthy log", command(tool, str(make(folder, "healthy", 20 * MIB))), "<= 5", 3)
+            for kind in ("one line", "NUL", "progress bars", "out of memory", "dense")
+        ],
     ]  # fmt: skip
-    # All signatures together are more than ripgrep compiles; the literals they are found by are not.
-    literals = folder / "literals"
-    literals.write_text("".join(f"{literal}\n" for literal in triager._matcher.literals.literals))
-    label = f"CLI, {size // MIB} MB healthy log"
+
+
+def against_searchers(
+    folder: Path, tool: str, log: Path, patterns: Sequence[str], literals: Sequence[str]
+) -> list[Row]:
+    """Ripgrep and grep, which say that a line matches, and not which of the signatures it is."""
+    ours, label = command(tool, str(log)), f"CLI, {log.stat().st_size // MIB} MB healthy log"
+    words = folder / "literals"
+    words.write_text("".join(f"{literal}\n" for literal in literals))
+    rows = []
     if shutil.which("rg"):
+        # It has no lookaround, and names its groups once.
+        bare = (re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern in patterns)
+        known = [one for one in bare if _compiles(one)]
+        expressions = folder / "expressions"
+        expressions.write_text("".join(f"{one}\n" for one in known))
+        limits = ("--regex-size-limit", "4G", "--dfa-size-limit", "4G")
+        peer = f"`rg -i -f`, {len(known)} of {len(patterns)} signatures"
         rows.append(
             compare(
                 label,
-                command(tool, str(big)),
-                "`rg -i -F -f`",
-                command("rg", "-i", "-F", "-f", str(literals), str(big)),
+                ours,
+                peer,
+                command("rg", "-i", "-c", *limits, "-f", str(expressions), str(log)),
                 "<= 1",
+                3,
+            )
+        )
+        rows.append(
+            compare(
+                label,
+                ours,
+                "`rg -i -F -f`, literals alone",
+                command("rg", "-i", "-c", "-F", "-f", str(words), str(log)),
+                "",
                 5,
             )
         )
     rows.append(
         compare(
-            "pipe, share of the throughput",
-            piped(tool, big),
-            "`tee`",
-            piped("tee", big),
-            ">= 0.45",
-            5,
-            inverse=True,
+            label,
+            ours,
+            "`grep -i -F -f`, literals alone",
+            command("grep", "-i", "-c", "-F", "-f", str(words), str(log)),
+            "",
+            3,
         )
     )
-    for kind in ("one line", "NUL", "progress bars", "out of memory", "dense"):
-        hostile, calm = make(folder, kind, 20 * MIB), make(folder, "healthy", 20 * MIB)
-        rows.append(
-            compare(
-                f"20 MB of {kind}",
-                command(tool, str(hostile)),
-                "20 MB healthy log",
-                command(tool, str(calm)),
-                "<= 5",
-                3,
-            )
-        )
-    return rows
+    return rows  # fmt: skip
+
+
+def _compiles(pattern: str) -> bool:
+    return (
+        subprocess.run(["rg", "-e", pattern, "/dev/null"], capture_output=True, check=False).returncode != 2
+    )
 
 
 def scan(triager: Triager, log: bytes) -> None:
@@ -136,16 +166,57 @@ def scan(triager: Triager, log: bytes) -> None:
     scanner.close()
 
 
-def piped(program: str, log: Path) -> Callable[[], object]:
-    def run() -> None:
-        with open(log, "rb") as source:
-            cat = subprocess.Popen(["cat"], stdin=source, stdout=subprocess.PIPE)
-            subprocess.run(
-                [program], stdin=cat.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-            )
-            cat.wait()
+def _fed(program: str, log: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """A program with the log, five times over, on its standard input."""
+    cat = subprocess.Popen(["cat", *[str(log)] * 5], stdout=subprocess.PIPE)
+    fed = subprocess.Popen([program], stdin=cat.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # fmt: skip
+    assert cat.stdout
+    cat.stdout.close()
+    return fed
 
-    return run
+
+def piped(program: str, log: Path) -> Callable[[], object]:
+    return lambda: _fed(program, log).wait()
+
+
+def latency(tool: str) -> list[Row]:
+    """What one line takes through the pipe beyond what it takes through `tee`, in microseconds."""
+    ours, theirs = _round_trips(tool), _round_trips("tee")
+    return [
+        Row(f"latency of a line, {name}, microseconds more", "`tee`", (ours[at] - theirs[at]) * 1e6, "", target)
+        for name, at, target in (("median", len(ours) // 2, "<= 6"), ("99 %", len(ours) * 99 // 100, "<= 150"))
+    ]  # fmt: skip
+
+
+def _round_trips(program: str) -> list[float]:
+    lines = KINDS["failing"](400 * 1024).splitlines(keepends=True)[:2000]
+    child = subprocess.Popen(
+        [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    to, fro, took = child.stdin.fileno(), child.stdout.fileno(), []
+    for line in lines:
+        begun = time.perf_counter()
+        os.write(to, line)
+        os.read(fro, 1 << 16)
+        took.append(time.perf_counter() - begun)
+    child.stdin.close()
+    child.wait()
+    return sorted(took[500:])
+
+
+def peak_memory(tool: str, log: Path) -> Row:
+    """Of the whole process, its report included, on a stream of five times the log."""
+    fed = _fed(tool, log)
+    usage = os.wait4(fed.pid, 0)[2]
+    return Row(
+        f"peak memory, stream of {log.stat().st_size // MIB} MB x 5, in MB",
+        "",
+        usage.ru_maxrss / 1024,
+        "",
+        "<= 40 before a report",
+    )
 
 
 def document(rows: Sequence[Row]) -> str:

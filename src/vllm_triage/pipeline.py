@@ -160,7 +160,7 @@ class Stream:
         piece = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk
         self._scanner.feed(piece)
         if self._herald is not None:
-            self._herald.saw(piece)
+            self._herald.saw(piece, self._scanner.take_seen())
 
     def tick(self) -> None:
         """Some time has passed, about a second: what the silence means is looked into here."""

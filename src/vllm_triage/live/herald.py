@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from vllm_triage.live.stall import normal_s
@@ -46,9 +46,9 @@ class Herald:
         """Seconds since the log last moved."""
         return self._watch.silent_s
 
-    def saw(self, piece: bytes) -> None:
-        """The stream has got this piece."""
-        self._look(self._watch.saw(piece))
+    def saw(self, piece: bytes, words: Collection[str]) -> None:
+        """The stream has got this piece, and saw these words of `WATCHED`."""
+        self._look(self._watch.saw(piece, words))
 
     def tick(self) -> None:
         """Some time has passed."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from vllm_triage.live.marks import Marks
+from vllm_triage.live.marks import marks_of
 
 Event = Literal["ready", "failing", "stalled"]
 
@@ -38,7 +38,6 @@ class Watch:
         self._stalled = self._looked = False
         self._limit_s = 0.0
         self.ready = False
-        self._marks = Marks()
         self._moved = self.now()
         self._trouble: float | None = None
         self._asked = -_AGAIN_S
@@ -48,9 +47,9 @@ class Watch:
     def silent_s(self) -> float:
         return self.now() - self._moved
 
-    def saw(self, piece: bytes) -> Event | None:
-        """Take the next piece; "ready" once, when the server is."""
-        seen = self._marks.of(piece)
+    def saw(self, piece: bytes, words: Collection[str]) -> Event | None:
+        """Take the next piece, with the watched words that were seen; "ready" once, when the server is."""
+        seen = marks_of(piece, words)
         if seen.moved:
             self._moved = self.now()
             self._await_stall()

@@ -17,11 +17,14 @@ from vllm_triage.scan.landmarks import LANDMARKS
 from vllm_triage.scan.lines import UNCLEAN, NumberedLine, has_controls, physical_lines
 from vllm_triage.scan.literals import LiteralIndex
 from vllm_triage.scan.nature import Nature, TextGauge
+from vllm_triage.scan.watched import WATCHED
 from vllm_triage.scan.window import Window
 
 # Lines, or bytes if they come first, of the start of a log by which its carriers are recognised.
 _SAMPLE_LINES = 2000
 _SAMPLE_BYTES = 4 * 1024 * 1024
+# What a block is asked for besides candidates.
+_SIGNS = (*UNCLEAN, *WATCHED)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class Scanner:
         for data in self._decoder.push(chunk):
             self._text.take(data)
 
+    def take_seen(self) -> set[str]:
+        """The words of `WATCHED` in the lines that have ended since this was asked the last time."""
+        seen, self._text.seen = self._text.seen, set()
+        return seen
+
     def snapshot(self) -> Scan:
         """What has been seen so far, with an unfinished last line; more may be fed afterwards."""
         text = self._text.copy()
@@ -84,6 +92,8 @@ class _Text:
 
     def __init__(self, window: Window) -> None:
         self.total_lines = 0
+        # Signs of the index in the lines so far.
+        self.seen: set[str] = set()
         self._window = window
         self._gauge = TextGauge()
         self._framer = Framer()
@@ -95,6 +105,7 @@ class _Text:
     def copy(self) -> _Text:
         twin = _Text(self._window.copy())
         twin.total_lines = self.total_lines
+        twin.seen = set()
         twin._gauge, twin._framer, twin._chain = copy.deepcopy((self._gauge, self._framer, self._chain))
         twin._escapes = self._escapes
         twin._sample = list(self._sample)
@@ -132,22 +143,17 @@ class _Text:
         self.total_lines += count
         if b"\r" in block:
             block = block.replace(b"\r\n", b"\n")
+        # One search finds the candidates, and tells whether the lines are clean as they stand.
+        sightings, signs = self._window.search(block)
+        self.seen.update(_SIGNS[sign] for sign in signs)
         if self._chain is None:
             self._sample.append(block)
             if self.total_lines >= _SAMPLE_LINES or sum(map(len, self._sample)) >= _SAMPLE_BYTES:
                 self._begin()
-        elif not self._add_clean(block, range(first, first + count)):
+        elif not self._chain.transparent or has_controls(block) or any(sign < len(UNCLEAN) for sign in signs):
             self._keep(self._chain.push(self._clean(block, first)))
-
-    def _add_clean(self, block: bytes, numbers: range) -> bool:
-        """Let through a block whose lines are clean as they stand, which one search tells; or False."""
-        if not (self._chain and self._chain.transparent) or has_controls(block):
-            return False
-        sightings = self._window.search(block)
-        if sightings is None:
-            return False
-        self._window.add(block, numbers, sightings)
-        return True
+        else:
+            self._window.add(block, range(first, first + count), sightings)
 
     def _begin(self) -> None:
         """Find out the carriers and let through what was held back."""
@@ -168,7 +174,7 @@ class _Text:
 
 def index_of(literals: Sequence[str]) -> LiteralIndex:
     """An index for a scanner: the literals have the first indexes, and the landmarks of a log go on from there."""
-    return LiteralIndex([*literals, *LANDMARKS], UNCLEAN)
+    return LiteralIndex([*literals, *LANDMARKS], _SIGNS)
 
 
 @cache

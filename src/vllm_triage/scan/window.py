@@ -66,11 +66,13 @@ class Window:
             setattr(twin, name, deque(getattr(self, name)))
         return twin
 
-    def search(self, text: bytes) -> Sightings | None:
-        """What there is to be found in a text that is to be added; None if it holds a sign of the index."""
+    def search(self, text: bytes) -> tuple[Sightings, set[int]]:
+        """What is found in a text, and which signs of the index are there, counted from 0."""
         index = self._index = self._index or self._literals()
         found = index.find(text)
-        return None if found and max(found)[0] >= index.first_sign else found
+        first = index.first_sign
+        has_signs = found and max(found)[0] >= first
+        return found, {one - first for one, _ in found if one >= first} if has_signs else set()
 
     def add(self, text: bytes, numbers: range | Sequence[int], sightings: Sightings | None = None) -> None:
         """Add lines (each ends in a newline) and the number of each; `sightings` if it was searched."""
