@@ -8,23 +8,28 @@ import sys
 from collections.abc import Iterator
 
 TICK_S = 1.0
+# Silence after which a burst of lines is over.
+_PAUSE_S = 0.02
 _CHUNK = 1 << 16
 
 
 def arrivals(source: int, bell: int | None) -> Iterator[bytes]:
     """What is read from `source`, until it ends.
 
-    Yields b"" for each second in which nothing comes, and whenever a signal rang the bell, so that the
-    caller looks at the clock and at what the signal asked for.
+    Yields b"" when a burst of pieces is over, for each second in which nothing comes, and whenever a
+    signal rang the bell, so that the caller looks at the clock and at what the signal asked for.
 
     Args:
         source: File descriptor that is read; the other side of a terminal counts as ended when it is closed.
         bell: File descriptor of `signals.caught`, or None.
     """
+    wait_s = TICK_S
     while True:
-        if not _readable(source, bell, TICK_S):
+        if not _readable(source, bell, wait_s):
+            wait_s = TICK_S
             yield b""
             continue
+        wait_s = _PAUSE_S
         try:
             piece = os.read(source, _CHUNK)
         except BlockingIOError:

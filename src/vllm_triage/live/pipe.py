@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Protocol
@@ -14,6 +15,10 @@ from vllm_triage.live.signals import caught
 # Ctrl-C reaches the writer of the pipe, too: it ends the log, and its last lines are still to come.
 # Whoever presses it so often has seen that they do not come.
 PATIENCE = 3
+
+# Bytes that are looked at together, and seconds for which the first of them waits at most.
+_PART = 1 << 16
+_LATEST_S = 0.25
 
 # Asked for its pieces with the bell of `caught`; gives b"" where nothing comes.
 Source = Callable[[int | None], Iterator[bytes]]
@@ -40,7 +45,7 @@ def pump(source: int, echo: Echo, taker: Taker, interrupts: int = PATIENCE) -> i
 
 
 def drive(source: Source, echo: Echo, taker: Taker, interrupts: int) -> int | None:
-    """Write each piece to the echo, then hand it to the taker.
+    """Write each piece to the echo at once, then hand it to the taker, small ones together.
 
     Writing comes first, so that a reader of the echo never waits for us. An error of the taker ends
     the looking and not the echo, since the server that writes must not die of our fault.
@@ -69,7 +74,8 @@ def drive(source: Source, echo: Echo, taker: Taker, interrupts: int) -> int | No
             if piece:
                 echo.write(piece)
                 guarded.feed(piece)
-            guarded.tick()
+            else:
+                guarded.tick()
             if stop.signal is not None:
                 break
     guarded.check()
@@ -77,22 +83,42 @@ def drive(source: Source, echo: Echo, taker: Taker, interrupts: int) -> int | No
 
 
 class Guarded:
-    """A taker whose first error is kept for later and ends its work."""
+    """Hands pieces on to a taker, whose first error is kept for later and ends its work.
+
+    Small pieces are gathered while more of them come: to look at each line by itself would keep the
+    next one waiting.
+    """
 
     def __init__(self, taker: Taker) -> None:
         self._taker = taker
         self._failure: Exception | None = None
+        self._gathered: list[bytes] = []
+        self._size = 0
+        self._since = 0.0
 
     def feed(self, piece: bytes) -> None:
-        self._try(lambda: self._taker.feed(piece))
+        if not self._gathered:
+            self._since = time.monotonic()
+        self._gathered.append(piece)
+        self._size += len(piece)
+        if self._size >= _PART or time.monotonic() - self._since >= _LATEST_S:
+            self.tick()
 
     def tick(self) -> None:
+        self._hand_on()
         self._try(self._taker.tick)
 
     def check(self) -> None:
-        """Raise what was kept."""
+        """Nothing more comes: raise what was kept."""
+        self._hand_on()
         if self._failure is not None:
             raise self._failure
+
+    def _hand_on(self) -> None:
+        if self._gathered:
+            part = b"".join(self._gathered)
+            self._gathered, self._size = [], 0
+            self._try(lambda: self._taker.feed(part))
 
     def _try(self, work: Callable[[], object]) -> None:
         if self._failure is None:

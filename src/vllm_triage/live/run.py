@@ -52,7 +52,8 @@ def supervise(
             if piece:
                 echo.write(piece)
                 guarded.feed(piece)
-            guarded.tick()
+            else:
+                guarded.tick()
             if lingering.over(bool(piece)):
                 break
         while child.code is None:

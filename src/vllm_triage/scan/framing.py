@@ -29,11 +29,12 @@ class Framer:
             if not end:
                 self._extend(piece)
                 continue
-            start = 0
-            if self._carry:
-                start = piece.find(b"\n") + 1
-                self._extend(piece[:start])
-            block = self.rest() + piece[start:end]
+            first = piece.find(b"\n") + 1
+            if self._cut or len(self._carry) + first > SLICE:
+                self._extend(piece[:first])
+                block = self.rest() + piece[first:end]
+            else:
+                block = b"".join((self._carry, memoryview(piece)[:end]))
             self._carry, self._cut = bytearray(piece[end:]), False
             yield block
 
