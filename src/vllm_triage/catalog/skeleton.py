@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from vllm_triage.catalog.hazards import MIN_LITERAL
 from vllm_triage.catalog.literals import required_literals
+from vllm_triage.catalog.steady import STEADY
 from vllm_triage.lazy import lazy
 
 _MAX_PATTERN = 160
@@ -124,8 +125,9 @@ def suggest_pattern(message: str) -> tuple[str, dict[str, str]]:
         if name:
             fields[name] = type_
     pattern = pattern.strip()
-    shortest = min(required_literals(pattern), key=len, default="")
-    return (pattern, fields) if len(shortest) >= MIN_LITERAL else ("", {})
+    literals = required_literals(pattern)
+    telling = literals and all(len(literal) >= MIN_LITERAL and literal not in STEADY for literal in literals)
+    return (pattern, fields) if telling else ("", {})
 
 
 def _pieces(message: str) -> Iterator[tuple[str, str, str, str]]:
