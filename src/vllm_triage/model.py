@@ -200,6 +200,7 @@ class Origin:
     argv: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: str | None = None
+    pid: int | None = None
 
 
 class Ending(NamedTuple):

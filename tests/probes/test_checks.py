@@ -130,6 +130,63 @@ def test_a_check_tells_hosts_apart(check: str, values: dict[str, Any], confirmin
     assert CHECKS[check](GOOD, values).outcome == good
 
 
+def two_gpus(busy: int, **variables: str) -> Facts:
+    """Two GPUs, of which others hold one."""
+    facts = with_holder()
+    assert facts.gpus
+    held, idle = facts.gpus.devices[0], GPU
+    devices = tuple(
+        replace(held if index == busy else idle, index=index, uuid=f"GPU-{index}a") for index in (0, 1)
+    )
+    return replace(facts, gpus=replace(facts.gpus, devices=devices), environment=Environment({**variables}))
+
+
+@pytest.mark.parametrize(
+    "facts, values, outcome",
+    [
+        (two_gpus(0), {}, "confirms"),
+        (two_gpus(1), {}, "unknown"),
+        (two_gpus(1), {"gpus": 2}, "confirms"),
+        (two_gpus(1), {"gpu": 0}, "refutes"),
+        (two_gpus(1), {"gpu": 1}, "confirms"),
+        (two_gpus(1, CUDA_VISIBLE_DEVICES="1"), {"gpu": 0}, "confirms"),
+        (two_gpus(0, CUDA_VISIBLE_DEVICES="1"), {}, "refutes"),
+        (two_gpus(0, CUDA_VISIBLE_DEVICES="GPU-1"), {}, "refutes"),
+        (two_gpus(0, CUDA_VISIBLE_DEVICES="1,0"), {"gpu": 1}, "confirms"),
+        (two_gpus(0, CUDA_VISIBLE_DEVICES=""), {}, "unknown"),
+    ],
+)
+def test_memory_counts_on_the_gpus_that_the_start_takes(
+    facts: Facts, values: dict[str, int], outcome: str
+) -> None:
+    opposite = {"confirms": "refutes", "refutes": "confirms", "unknown": "unknown"}[outcome]
+
+    assert CHECKS["gpu-memory-held-by-others"](facts, values).outcome == outcome
+    assert CHECKS["gpu-memory-is-own"](facts, values).outcome == opposite
+
+
+@pytest.mark.parametrize(
+    "shown, needed, outcome",
+    [("0,1", 2, "refutes"), ("0,7,1", 2, "confirms"), ("-1", 1, "confirms"), ("0", 2, "confirms")],
+)
+def test_gpus_are_counted_as_cuda_counts_them(shown: str, needed: int, outcome: str) -> None:
+    facts = two_gpus(0, CUDA_VISIBLE_DEVICES=shown)
+
+    assert CHECKS["gpus-fewer-than"](facts, {"needed": needed}).outcome == outcome
+
+
+def test_memory_of_the_start_itself_is_nobody_elses() -> None:
+    facts = with_holder()
+    assert facts.gpus
+    device = facts.gpus.devices[0]
+    own = replace(device, processes=(replace(device.processes[0], own=True),))
+    hidden = replace(device, processes=(replace(device.processes[0], name=None),))
+
+    for devices, outcome in (((own,), "refutes"), ((hidden,), "unknown"), ((device,), "confirms")):
+        living = replace(facts, gpus=replace(facts.gpus, devices=devices, start_lives=True))
+        assert CHECKS["gpu-memory-held-by-others"](living, {}).outcome == outcome
+
+
 def test_every_check_is_tried() -> None:
     assert {case[0] for case in CASES} == CHECKS.keys()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+import psutil
 import pytest
 
 from vllm_triage import Triager
@@ -280,3 +281,37 @@ def test_the_same_log_on_an_idle_and_on_a_busy_machine(put: Put) -> None:
         found[state] = Triager(probes=True).triage(MEMORY).diagnoses[0].status
 
     assert found == {"held": "confirmed", "idle": "refuted"}
+
+
+OWN = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.64 GiB of which 1.50 GiB is free."
+
+
+def test_processes_of_the_start_that_live_on_are_not_taken_for_others(put: Put) -> None:
+    worker = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(flush=True); input()'])"
+    with subprocess.Popen(
+        [sys.executable, "-c", worker], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdout.readline()
+        (holder,) = psutil.Process(server.pid).children()
+        put("held", pid=holder.pid)
+        log = f"(EngineCore_DP0 pid={server.pid}) ERROR 12-01 03:56:20 [core.py:708] {OWN}"
+
+        living = Triager(probes=True).triage(log).diagnoses[0]
+        foreign = Triager(probes=True).triage(OWN).diagnoses[0]
+        server.stdin.write("\n")
+
+    assert (living.rule, living.status) == ("cuda-oom", "confirmed")
+    assert foreign.status == "refuted"
+
+
+def test_a_number_that_is_another_programs_by_now_is_not_the_start(ask: Ask, put: Put) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        put("held", pid=other.pid)
+
+        gpus = read(timeout_s=60, pids=[other.pid, ELSEWHERE, 1 << 70])
+        other.kill()
+
+    assert not gpus.start_lives
+    assert not gpus.devices[0].processes[0].own

@@ -71,7 +71,7 @@ def _read(pid: int) -> Writer | None:
     if not argv:
         return None
     pairs = (entry.partition("=") for entry in _text(f"/proc/{pid}/environ").split("\0") if "=" in entry)
-    origin = Origin(argv, {name: value for name, _, value in pairs}, folder)
+    origin = Origin(argv, {name: value for name, _, value in pairs}, folder, pid)
     return Writer(pid, origin, _shares_namespaces(pid))
 
 

@@ -52,6 +52,7 @@ def _ask(subject: Subject, online: bool, timeout_s: float) -> tuple[dict[str, An
         "folder": subject.folder,
         "port": subject.port,
         "site_packages": subject.site_packages,
+        "pids": subject.pids,
         "variables": dict(subject.variables),
         "online": online,
     }
@@ -121,7 +122,7 @@ def _environment(order: dict[str, Any]) -> Any:
 def _gpus(order: dict[str, Any]) -> Any:
     from vllm_triage.probes.facts import gpus
 
-    return gpus.read()
+    return gpus.read(pids=order["pids"])
 
 
 def _python(order: dict[str, Any]) -> Any:

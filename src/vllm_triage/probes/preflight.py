@@ -219,13 +219,7 @@ def _host(command: Command, facts: Facts) -> Iterator[Forecast]:
 
 def _used(command: Command, facts: Facts) -> list[Gpu]:
     """The GPUs a start would take, the one with the least free memory first."""
-    devices = list(facts.gpus.devices) if facts.gpus else []
-    shown = facts.environment.get("CUDA_VISIBLE_DEVICES") if facts.environment else None
-    if shown is not None:
-        names = [part.strip() for part in shown.split(",")]
-        devices = [
-            device for device in devices if str(device.index) in names or (device.uuid or "-") in names
-        ]
+    devices = gpu.visible_gpus(facts)
     world = command.whole("tensor-parallel-size", 1) * command.whole("pipeline-parallel-size", 1)
     return sorted(devices[:world], key=lambda device: device.memory_free_mib or 0)
 

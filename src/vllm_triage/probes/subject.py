@@ -17,13 +17,15 @@ _DEFAULT_PORT = 8000
 class Subject:
     """The start that is looked into.
 
-    `variables` is the whole environment of its process; it stays in memory and is never written.
+    `variables` is the whole environment of its process; it stays in memory and is never written. `pids` are
+    its processes, which may be those of another machine or namespace.
     """
 
     model: str | None = None
     folder: str | None = None
     port: int = _DEFAULT_PORT
     site_packages: tuple[str, ...] = ()
+    pids: tuple[int, ...] = ()
     variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
@@ -41,8 +43,15 @@ def of_failure(outcome: Outcome, log: Log, origin: Origin | None = None) -> Subj
         folder=origin.folder if origin else None,
         port=port if isinstance(port, int) else _DEFAULT_PORT,
         site_packages=_of_frames(log) or _installed(first if "python" in os.path.basename(first) else None),
+        pids=_processes(log, origin),
         variables=origin.variables if origin else dict(os.environ),
     )
+
+
+def _processes(log: Log, origin: Origin | None) -> tuple[int, ...]:
+    """The process that writes the log, and those that name themselves in it."""
+    writer = origin.pid if origin else None
+    return tuple(sorted({pid for pid in (writer, *(line.pid for line in log)) if pid}))
 
 
 def _of_frames(log: Log) -> tuple[str, ...]:

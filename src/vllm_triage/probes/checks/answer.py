@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from vllm_triage.model import CheckResult
@@ -30,9 +31,10 @@ def number(values: Values, name: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        return float(value)
-    except ValueError:
+        figure = float(value)
+    except (ValueError, OverflowError):
         return None
+    return figure if isfinite(figure) else None
 
 
 def text(values: Values, name: str) -> str | None:

@@ -13,16 +13,38 @@ _XID = ("xid", "fallen off the bus")
 
 
 def memory_held(facts: Facts, values: Values) -> CheckResult:
-    """Others hold GPU memory; with `gpu`, on that one."""
-    gpus = _measured(facts, values)
-    if not gpus:
+    """Others hold memory of the GPUs that the start takes: of `gpu`, else of the first `gpus` (1 if unknown)."""
+    visible = [gpu for gpu in visible_gpus(facts) if gpu.memory_used_mib is not None]
+    if not visible:
         return unknown(_no_gpus(facts))
-    busiest = max(gpus, key=lambda gpu: gpu.memory_used_mib or 0)
+    asked = number(values, "gpu")
+    parts = max(int(number(values, "gpus") or 1), 1)
+    # The log counts the GPUs that the process saw.
+    taken = [gpu for place, gpu in enumerate(visible) if place == asked] or visible[:parts]
+    busiest = max(taken, key=lambda gpu: _others_mib(facts, gpu) or 0)
     used = busiest.memory_used_mib or 0
     figures = {"gpu": busiest.index, "used_mib": used, "total_mib": busiest.memory_total_mib}
-    if used < _FOREIGN_MIB:
-        return refutes(f"no GPU has more than {used} MiB in use: nobody else holds its memory now", **figures)
-    holders = sorted(busiest.processes, key=lambda process: -(process.memory_mib or 0))
+    if any(_others_mib(facts, gpu) is None for gpu in taken):
+        return unknown(
+            f"{_gib(used)} of GPU {busiest.index} are in use, and processes of this start live on: "
+            "whose memory it is can't be seen from here",
+            **figures,
+        )
+    if (_others_mib(facts, busiest) or 0) < _FOREIGN_MIB:
+        # Where the log names none, it may have taken more than the first.
+        for gpu in visible if asked is None else ():
+            if (_others_mib(facts, gpu) or 0) >= _FOREIGN_MIB:
+                return unknown(
+                    f"{_gib(gpu.memory_used_mib)} of GPU {gpu.index} are in use; whether the server was to take it is not known",
+                    **figures,
+                )
+        return refutes(
+            f"{used} MiB of GPU {busiest.index} are in use: nobody else holds its memory now", **figures
+        )
+    holders = sorted(
+        (process for process in busiest.processes if not process.own),
+        key=lambda process: -(process.memory_mib or 0),
+    )
     if not holders:
         return confirms(
             f"{_gib(used)} of GPU {busiest.index} are in use, by processes that can't be seen from here",
@@ -51,7 +73,7 @@ def weights_too_large(facts: Facts, values: Values) -> CheckResult:
     held = memory_own(facts, values)
     if held.outcome == "refutes":
         return held
-    total = [gpu.memory_total_mib for gpu in _measured(facts, values) if gpu.memory_total_mib]
+    total = [gpu.memory_total_mib for gpu in visible_gpus(facts) if gpu.memory_total_mib]
     if facts.model is None or not facts.model.weights_bytes or not total:
         return held
     parts = max(int(number(values, "gpus") or 1), 1)
@@ -82,7 +104,7 @@ def too_few(facts: Facts, values: Values) -> CheckResult:
     needed = number(values, "needed")
     if facts.gpus is None or not facts.gpus.devices:
         return unknown(_no_gpus(facts))
-    there = _visible(facts)
+    there = len(visible_gpus(facts))
     figures = {"visible": there, "needed": needed}
     if needed is None:
         return unknown(f"{there} GPUs are visible", **figures)
@@ -179,20 +201,35 @@ def fabric_manager_absent(facts: Facts, values: Values) -> CheckResult:
     return refutes("nv-fabricmanager runs") if running else confirms("nv-fabricmanager does not run")
 
 
-def _measured(facts: Facts, values: Values) -> list[Gpu]:
-    devices = facts.gpus.devices if facts.gpus else ()
-    asked = number(values, "gpu")
-    chosen = [gpu for gpu in devices if gpu.memory_used_mib is not None]
-    return [gpu for gpu in chosen if gpu.index == asked] or chosen
-
-
-def _visible(facts: Facts) -> int:
-    count = len(facts.gpus.devices) if facts.gpus else 0
+def visible_gpus(facts: Facts) -> list[Gpu]:
+    """The GPUs that the process sees, in its order: CUDA_VISIBLE_DEVICES counts up to the first name it can't find."""
+    devices = list(facts.gpus.devices) if facts.gpus else []
     shown = facts.environment.get("CUDA_VISIBLE_DEVICES") if facts.environment else None
-    if shown is None:
-        return count
-    named = [part for part in shown.split(",") if part.strip()]
-    return min(len(named), count)
+    if shown is None or "MIG-" in shown:
+        return devices  # which GPU a MIG instance lies on is not known
+    seen: list[Gpu] = []
+    for name in map(str.strip, shown.split(",")):
+        found = [
+            gpu
+            for gpu in devices
+            if name == str(gpu.index) or (name.startswith("GPU-") and (gpu.uuid or "").startswith(name))
+        ]
+        if not found:
+            break
+        seen += found[:1]
+    return seen
+
+
+def _others_mib(facts: Facts, gpu: Gpu) -> int | None:
+    """Memory in use that is not the start's own; None where it can't be told."""
+    used = gpu.memory_used_mib or 0
+    if facts.gpus is None or not facts.gpus.start_lives:
+        return used
+    seen = [process for process in gpu.processes if process.name is not None]
+    others = sum(process.memory_mib or 0 for process in seen if not process.own)
+    hidden = used - sum(process.memory_mib or 0 for process in seen)
+    # What a driver holds for each process is in no list.
+    return others if others >= _FOREIGN_MIB or hidden < 2 * _FOREIGN_MIB else None
 
 
 def _no_gpus(facts: Facts) -> str:

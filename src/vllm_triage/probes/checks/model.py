@@ -84,7 +84,7 @@ def heads_not_divisible(facts: Facts, values: Values) -> CheckResult:
     """The attention heads do not divide by `size`."""
     heads = facts.model.config.get("num_attention_heads") if facts.model else None
     size = number(values, "size")
-    if not isinstance(heads, int) or not size:
+    if not isinstance(heads, int) or not size or size < 1:
         return unknown("the number of attention heads or the parallel size is not known")
     said = f"{heads} attention heads by {size:g}"
     return (

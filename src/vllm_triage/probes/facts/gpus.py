@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ class GpuProcess:
     """A process with memory on a GPU; all but pid and memory are None where it can't be seen from here.
 
     That is so for a process of another container or namespace (its pid is then that of the host), for one
-    that has ended, and partly for another user's.
+    that has ended, and partly for another user's. `own` is whether it belongs to the start that is looked into.
     """
 
     pid: int
@@ -39,6 +39,7 @@ class GpuProcess:
     command: str | None
     user: str | None
     age_s: int | None
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,20 +75,26 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Gpus:
-    """All GPUs; `problem` says why there are none, `cuda` is the newest CUDA version the driver serves."""
+    """All GPUs; `problem` says why there are none, `cuda` is the newest CUDA version the driver serves.
+
+    `start_lives` is whether processes of the start that is looked into live on: then memory whose holder can't be
+    seen from here may be theirs.
+    """
 
     driver: str | None = None
     cuda: str | None = None
     devices: tuple[Gpu, ...] = ()
     problem: str | None = None
+    start_lives: bool = False
 
 
-def read(timeout_s: float | None = None) -> Gpus:
+def read(timeout_s: float | None = None, pids: Sequence[int] = ()) -> Gpus:
     """Ask NVML about all GPUs, and the host about the processes on them.
 
     Args:
         timeout_s: Seconds until a process that does not answer is left behind; None waits for ever, for a caller
             that keeps the time itself.
+        pids: The processes of the start that is looked into, as far as they are known.
     """
     try:
         child = subprocess.Popen(
@@ -106,7 +113,7 @@ def read(timeout_s: float | None = None) -> Gpus:
     lines = answer.splitlines()
     if not lines:
         return Gpus(problem=f"NVML gave no answer: the process that asked it {_end(child.returncode)}")
-    return _from_answer(json.loads(lines[-1]))
+    return _from_answer(json.loads(lines[-1]), _living(pids))
 
 
 def _abandon(child: subprocess.Popen[bytes]) -> None:
@@ -127,12 +134,29 @@ def _end(status: int) -> str:
         return f"was ended by signal {-status}"
 
 
-def _from_answer(said: dict[str, Any]) -> Gpus:
-    devices = tuple(_gpu_from(device) for device in said["devices"])
-    return Gpus(_clean(said["driver"]), said["cuda"], devices, _clean(said["problem"]))
+def _from_answer(said: dict[str, Any], start: frozenset[int]) -> Gpus:
+    devices = tuple(_gpu_from(device, start) for device in said["devices"])
+    return Gpus(
+        _clean(said["driver"]), said["cuda"], devices, _clean(said["problem"], _MAX_COMMAND), bool(start)
+    )
 
 
-def _gpu_from(said: dict[str, Any]) -> Gpu:
+def _living(pids: Sequence[int]) -> frozenset[int]:
+    """Those that still are what a log says they are: the number may be another program's by now, or here."""
+    import psutil
+
+    def is_server(pid: int) -> bool:
+        try:
+            process = psutil.Process(pid)
+            words = " ".join((process.name(), *process.cmdline())).lower()
+            return process.status() != psutil.STATUS_ZOMBIE and ("python" in words or "vllm" in words)
+        except psutil.Error:
+            return False
+
+    return frozenset(pid for pid in pids if 0 < pid < 1 << 31 and is_server(pid))
+
+
+def _gpu_from(said: dict[str, Any], start: frozenset[int]) -> Gpu:
     gpu = Gpu(**said)
     return replace(
         gpu,
@@ -140,11 +164,13 @@ def _gpu_from(said: dict[str, Any]) -> Gpu:
         name=_clean(gpu.name),
         throttle=None if gpu.throttle is None else tuple(gpu.throttle),
         nvlink=None if gpu.nvlink is None else (gpu.nvlink[0], gpu.nvlink[1]),
-        processes=tuple(_look_at(process["pid"], process["memory_mib"]) for process in said["processes"]),
+        processes=tuple(
+            _look_at(process["pid"], process["memory_mib"], start) for process in said["processes"]
+        ),
     )
 
 
-def _look_at(pid: int, memory_mib: int | None) -> GpuProcess:
+def _look_at(pid: int, memory_mib: int | None, start: frozenset[int]) -> GpuProcess:
     import psutil
 
     def see(look: Callable[[], Seen]) -> Seen | None:
@@ -159,12 +185,14 @@ def _look_at(pid: int, memory_mib: int | None) -> GpuProcess:
         return hidden
     started = see(process.create_time)
     command = _clean(" ".join(see(process.cmdline) or ()), _MAX_COMMAND)
+    ancestors = see(process.parents) or ()
     return replace(
         hidden,
         name=_clean(see(process.name)),
         command=command or None,
         user=_clean(see(process.username)),
         age_s=None if started is None else max(int(time.time() - started), 0),
+        own=not start.isdisjoint((pid, *(ancestor.pid for ancestor in ancestors))),
     )
 
 
