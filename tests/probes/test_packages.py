@@ -81,6 +81,38 @@ def test_the_folder_comes_from_a_frame_or_an_interpreter(site: Path) -> None:
     assert packages.site_packages_for(str(interpreter)) == (str(site),)
 
 
+def test_an_interpreter_of_the_system_finds_what_pip_and_the_user_installed(tmp_path: Path) -> None:
+    """As in vLLM's own images: python3 in /usr/bin, its packages under /usr/local."""
+    usr, home = tmp_path / "usr", tmp_path / "home"
+    expected = [
+        home / ".local/lib/python3.12/site-packages",
+        usr / "local/lib/python3.12/dist-packages",
+        usr / "lib/python3/dist-packages",
+    ]
+    for folder in (*expected, usr / "local/lib/python3.10/dist-packages", usr / "bin"):
+        folder.mkdir(parents=True)
+    (usr / "bin" / "python3.12").touch()
+    (usr / "bin" / "python3").symlink_to("python3.12")
+    (usr / "lib64").symlink_to("lib")
+
+    found = packages.site_packages_for(str(usr / "bin" / "python3"), str(home))
+
+    assert found == tuple(map(str, expected))
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["#!{python}\n", "#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n", "#!/usr/bin/env python3\n"],
+)
+def test_the_interpreter_of_a_script_is_read_in_every_form_of_pip(tmp_path: Path, head: str) -> None:
+    interpreter = tmp_path / "python3"
+    interpreter.touch(0o755)
+    script = tmp_path / "vllm"
+    script.write_text(head.format(python=interpreter))
+
+    assert packages.interpreter_of(str(script), str(tmp_path)) == str(interpreter)
+
+
 def test_the_real_environment_of_this_run_is_read() -> None:
     found = packages.read([path for path in sys.path if path.endswith("site-packages")])
 

@@ -86,6 +86,7 @@ def test_bytes_of_a_token() -> None:
         (["/x/bin/vllm", "serve", "--max_model_len=5", "m"], "m", {"max-model-len": "5"}),
         (["python", "-m", "vllm.entrypoints.openai.api_server", "--model", "m", "-tp", "2"], "m", {"model": "m", "tensor-parallel-size": "2"}),
         (["vllm", "serve", "m", "--seed", "-1"], "m", {"seed": "-1"}),
+        (["nohup", "python3", "/x/bin/vllm", "serve", "m"], "m", {}),
     ],
 )  # fmt: skip
 def test_a_command_is_read(words: list[str], model: str, options: dict[str, object]) -> None:
@@ -103,3 +104,15 @@ def test_what_starts_no_server_is_refused(words: list[str]) -> None:
 @pytest.mark.parametrize("text, number", [("8192", 8192), ("8k", 8000), ("8K", 8192), ("x", 7)])
 def test_lengths_are_read_as_vllm_reads_them(text: str, number: int) -> None:
     assert read_command([*SERVE[:3], "--max-model-len", text]).whole("max-model-len", 7) == number
+
+
+@pytest.mark.parametrize(
+    "words, program",
+    [
+        (["/x/bin/vllm", "serve", "m"], "/x/bin/vllm"),
+        (["env", "A=1", "/x/bin/vllm", "serve", "m"], "/x/bin/vllm"),
+        (["/x/bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", "m"], "/x/bin/python"),
+    ],
+)
+def test_the_program_that_would_start_is_known(words: list[str], program: str) -> None:
+    assert read_command(words).program == program

@@ -19,7 +19,10 @@ def add_facts_options(parser: argparse.ArgumentParser) -> None:
         "--model", help="the model to look at: a path, or a repo id that may be in the hub's cache"
     )
     parser.add_argument(
-        "--python", metavar="FILE", help="the interpreter vLLM runs with, if `vllm` is not on PATH"
+        "--python",
+        metavar="FILE",
+        default="vllm",
+        help="the interpreter vLLM runs with, or its `vllm`, if that is not on PATH",
     )
     parser.add_argument("--online", action="store_true", help="ask the model hub about the repo, too")
 
@@ -29,6 +32,6 @@ def run(args: argparse.Namespace) -> int:
     from vllm_triage.probes.subject import of_command
     from vllm_triage.probes.travel import to_json
 
-    facts = collect(of_command(args.model, interpreter=args.python), online=args.online)
+    facts = collect(of_command(args.model, program=args.python), online=args.online)
     sys.stdout.write(to_json(facts))
     return 0

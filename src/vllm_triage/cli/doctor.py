@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from vllm_triage.probes.doctor import examine
     from vllm_triage.probes.subject import of_command
 
-    lines = examine(collect(of_command(args.model, interpreter=args.python), online=args.online))
+    lines = examine(collect(of_command(args.model, program=args.python), online=args.online))
     if args.format == "json":
         _write_json(lines)
     else:

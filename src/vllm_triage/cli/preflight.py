@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     facts = (
         facts_of_file(args.facts)
         if args.facts
-        else collect(of_command(command.model, port), online=args.online)
+        else collect(of_command(command.model, port, command.program), online=args.online)
     )
     found = forecast(command, facts)
     catalog = load_catalog([])

@@ -55,8 +55,8 @@ def read_command(words: Sequence[str]) -> Command:
     """
     if not words:
         raise CommandError("expected a command after --, such as `-- vllm serve MODEL`")
-    rest = _after_program(list(words))
-    if rest is None:
+    program, rest = _after_program(list(words))
+    if program is None:
         raise CommandError(f"expected `vllm serve ...`, got `{' '.join(words[:3])}`")
     model: str | None = None
     options: dict[str, str | bool] = {}
@@ -73,16 +73,21 @@ def read_command(words: Sequence[str]) -> Command:
         elif model is None:
             model = word
     named = options.get("model")
-    return Command(words[0], model or (named if isinstance(named, str) else None), options)
+    return Command(program, model or (named if isinstance(named, str) else None), options)
 
 
-def _after_program(words: list[str]) -> list[str] | None:
-    if os.path.basename(words[0]) == "vllm" and words[1:2] == ["serve"]:
-        return words[2:]
+def _after_program(words: list[str]) -> tuple[str | None, list[str]]:
+    """The `vllm` or the interpreter that is started, be it through another program, and its arguments."""
+    python = "python"
     for at, word in enumerate(words):
+        name = os.path.basename(word)
+        if name == "vllm" and words[at + 1 : at + 2] == ["serve"]:
+            return word, words[at + 2 :]
         if word.endswith(_SCRIPTS) or word.endswith("api_server.py"):
-            return words[at + 1 :]
-    return None
+            return python, words[at + 1 :]
+        if name.startswith("python"):
+            python = word
+    return None, []
 
 
 def _is_number(word: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vllm_triage.model import Log, Origin, Outcome
@@ -29,22 +29,25 @@ class Subject:
     variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
-def of_command(model: str | None, port: int | None = None, interpreter: str | None = None) -> Subject:
-    """A start that has not happened yet, with the vLLM that the shell would find."""
-    return Subject(model=model, port=port or _DEFAULT_PORT, site_packages=_installed(interpreter))
+def of_command(model: str | None, port: int | None = None, program: str = "vllm") -> Subject:
+    """A start that has not happened yet; `program` is a `vllm` or an interpreter, by path or as the shell finds it."""
+    return Subject(model=model, port=port or _DEFAULT_PORT, site_packages=_installed(program, os.environ))
 
 
 def of_failure(outcome: Outcome, log: Log, origin: Origin | None = None) -> Subject:
     """What failed according to the log, and to the process that wrote it, if that is known."""
     port = outcome.context.args.get("port")
-    first = origin.argv[0] if origin and origin.argv else ""
+    program = origin.argv[0] if origin and origin.argv else "vllm"
+    variables = origin.variables if origin else os.environ
+    if origin and origin.folder and "/" in program:
+        program = os.path.join(origin.folder, program)
     return Subject(
         model=outcome.context.model,
         folder=origin.folder if origin else None,
         port=port if isinstance(port, int) else _DEFAULT_PORT,
-        site_packages=_of_frames(log) or _installed(first if "python" in os.path.basename(first) else None),
+        site_packages=_of_frames(log) or _installed(program, variables),
         pids=_processes(log, origin),
-        variables=origin.variables if origin else dict(os.environ),
+        variables=dict(variables),
     )
 
 
@@ -62,10 +65,16 @@ def _of_frames(log: Log) -> tuple[str, ...]:
     return tuple(dict.fromkeys(site for site in sites if site))
 
 
-def _installed(interpreter: str | None) -> tuple[str, ...]:
-    script = shutil.which("vllm")
-    candidates: Iterable[str | None] = (interpreter, interpreter_of(script) if script else None)
-    for candidate in filter(None, candidates):
-        if sites := site_packages_for(candidate):
+def _installed(program: str, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Where the packages of a program lie; of the `vllm` on PATH where it is neither an interpreter nor a script of one."""
+    path = variables.get("PATH")
+    home = None if variables.get("PYTHONNOUSERSITE") else variables.get("HOME") or os.path.expanduser("~")
+    for name in dict.fromkeys((program, "vllm")):
+        place = shutil.which(name, path=path)
+        if place is None:
+            continue
+        is_python = os.path.basename(name).startswith("python")
+        interpreter = place if is_python else interpreter_of(place, path)
+        if interpreter and (sites := site_packages_for(interpreter, home)):
             return sites
     return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.parser import HeaderParser
@@ -93,22 +94,53 @@ def site_packages_of(path: str) -> str | None:
     return match["site"] if match else None
 
 
-def site_packages_for(interpreter: str) -> tuple[str, ...]:
-    """The folders an interpreter (`/x/bin/python`) imports from, as far as its place tells."""
+def site_packages_for(interpreter: str, home: str | None = None) -> tuple[str, ...]:
+    """The folders an interpreter (`/x/bin/python`) imports from, as far as its place tells.
+
+    Args:
+        interpreter: Its path; for one of a virtual environment the link in that environment.
+        home: The home folder of its user, whose own packages come first; None where these are switched off.
+    """
     root = Path(interpreter).parent.parent
+    settings = _text(root / "pyvenv.cfg")
+    if not settings:
+        return tuple(map(str, _of_system(Path(interpreter), home)))
     folders = sorted(root.glob("lib/python3*/*-packages"))
-    base = re.search(r"^home\s*=\s*(.+)$", _text(root / "pyvenv.cfg"), re.MULTILINE)
-    if base and re.search(
-        r"^include-system-site-packages\s*=\s*true", _text(root / "pyvenv.cfg"), re.M | re.I
-    ):
-        folders += sorted(Path(base[1].strip()).parent.glob("lib/python3*/*-packages"))
+    base = re.search(r"^home\s*=\s*(.+)$", settings, re.MULTILINE)
+    if base and re.search(r"^include-system-site-packages\s*=\s*true", settings, re.M | re.I):
+        folders += _of_system(Path(base[1].strip(), os.path.basename(interpreter)), home)
     return tuple(map(str, folders))
 
 
-def interpreter_of(script: str) -> str | None:
-    """The interpreter named in the first line of an installed script such as `vllm`."""
-    match = re.match(r"#!\s*(/\S*python\S*)", _text(Path(script), 300))
-    return match[1] if match else None
+def _of_system(interpreter: Path, home: str | None) -> list[Path]:
+    """Those of an interpreter that is in no virtual environment: the user's, the administrator's, the distribution's."""
+    root = interpreter.parent.parent
+    named = re.search(r"python3\.\d+", os.path.basename(os.path.realpath(interpreter)))
+    version = named[0] if named else "python3*"
+    patterns = [(Path(home), f".local/lib/{version}/site-packages")] if home else []
+    # Debian's and Fedora's pip put packages for all users beside the distribution's own.
+    patterns += [(root, f"local/lib*/{version}/*-packages")] if root.name == "usr" else []
+    patterns += [(root, f"lib*/{version}/*-packages"), (root, "lib/python3/dist-packages")]
+    found = [folder for place, pattern in patterns for folder in sorted(place.glob(pattern))]
+    # lib64 may be a link to lib.
+    return list({os.path.realpath(folder): folder for folder in reversed(found)}.values())[::-1]
+
+
+def interpreter_of(script: str, path: str | None = None) -> str | None:
+    """The interpreter that runs an installed script such as `vllm`.
+
+    Args:
+        script: Its path.
+        path: The PATH where `env` looks for it; that of this process if None.
+    """
+    head = _text(Path(script), 600)
+    if match := re.match(r"#!\s*(/\S*python\S*)", head):
+        return match[1]
+    # What pip writes where the path is long or holds blanks.
+    if match := re.match(r"""#!/bin/sh\n'''exec' "?(/[^"\n]*?python[\w.]*)"? """, head):
+        return match[1]
+    by_name = re.match(r"#!\s*/usr/bin/env (python\S*)", head)
+    return shutil.which(by_name[1], path=path) if by_name else None
 
 
 def _entries(folder: Path) -> Iterator[str]:
