@@ -10,6 +10,7 @@ from tests.probes.hosts import GOOD, GPU, MODEL, PYTHON, with_holder, with_liste
 from vllm_triage.catalog import load_catalog
 from vllm_triage.probes.command import CommandError, read_command
 from vllm_triage.probes.facts import Facts
+from vllm_triage.probes.facts.environment import Environment
 from vllm_triage.probes.facts.gpus import Gpus
 from vllm_triage.probes.preflight import bytes_per_token, forecast
 
@@ -28,6 +29,8 @@ def test_a_start_that_would_work_is_let_go() -> None:
     "facts, words, rule",
     [
         (GOOD, ["-tp", "2"], "tensor-parallel-exceeds-gpus"),
+        (GOOD, ["-dp", "2"], "device-ordinal-invalid"),
+        (GOOD, ["-tp", "4", "-n", "2"], "tensor-parallel-exceeds-gpus"),
         (GOOD, ["--tensor-parallel-size=3"], "heads-not-divisible"),
         (GOOD, ["--max-model-len", "200k"], "max-model-len-exceeds-config"),
         (GOOD, ["--swap-spase", "4"], "cli-argument-unrecognized"),
@@ -46,6 +49,48 @@ def test_a_start_that_would_work_is_let_go() -> None:
 def test_a_fault_is_seen_before_the_start(facts: Facts, words: list[str], rule: str) -> None:
     assert rule in rules(facts, *words)
     assert rules(facts, *words) <= load_catalog([]).rules.keys()
+
+
+def configured(**keys: object) -> Facts:
+    return replace(GOOD, model=replace(MODEL, config={**MODEL.config, **keys}))
+
+
+@pytest.mark.parametrize(
+    "facts, words",
+    [
+        (GOOD, ["-O3"]),
+        (GOOD, ["-cc.mode=3", "-ep"]),
+        (GOOD, ["-tp", "2", "--nnodes", "2"]),
+        (GOOD, ["-dp", "8", "-dpl", "1"]),
+        (GOOD, ["-dp", "8", "--data-parallel-rank", "3"]),
+        (replace(GOOD, gpus=Gpus(devices=(replace(GPU, compute_capability="8.0"),))), ["--quantization", "fp8"]),
+        (configured(max_position_embeddings=4096, rope_scaling={"rope_type": "yarn", "factor": 4.0}), []),
+        (configured(max_position_embeddings=4096, model_max_length=8192), []),
+        (replace(configured(max_position_embeddings=4096), environment=Environment({"VLLM_ALLOW_LONG_MAX_MODEL_LEN": "1"})), []),
+        (configured(max_position_embeddings=4096), ["--hf-overrides", "{}"]),
+        (with_listener(), ["--uds", "/run/vllm.sock"]),
+        (GOOD, ["-pp", "0", "-tp", "1e400"]),
+    ],
+)  # fmt: skip
+def test_a_start_that_works_is_not_spoken_against(facts: Facts, words: list[str]) -> None:
+    more = (word.lstrip("-") for word in read_command([*SERVE, *words]).options if word[:1] != "-")
+    known = replace(PYTHON, options=(*PYTHON.options, *more))
+
+    assert rules(replace(facts, python=known), *words) == set()
+
+
+def test_llama_counts_its_scaling_already() -> None:
+    scaled = configured(max_position_embeddings=4096, rope_scaling={"rope_type": "llama3", "factor": 8.0})
+
+    assert rules(scaled) == {"max-model-len-exceeds-config"}
+
+
+def test_ray_may_have_more_gpus_elsewhere() -> None:
+    words = [*SERVE, "-tp", "2", "--distributed-executor-backend", "ray"]
+    options = (*PYTHON.options, "distributed-executor-backend")
+    (fault,) = forecast(read_command(words), replace(GOOD, python=replace(PYTHON, options=options)))
+
+    assert (fault.rule, fault.certain) == ("tensor-parallel-exceeds-gpus", False)
 
 
 @pytest.mark.parametrize("answer, token, rule", [(401, None, "hub-unauthorized"), (404, "HF_TOKEN", "hub-not-found"), (200, None, None), (403, "HF_TOKEN", None)])  # fmt: skip
@@ -77,6 +122,7 @@ def test_bytes_of_a_token() -> None:
     assert bytes_per_token(MODEL.config, None) == 128 * 1024
     assert bytes_per_token(MODEL.config, "fp8_e5m2") == 64 * 1024
     assert bytes_per_token({}, None) is None
+    assert bytes_per_token({**MODEL.config, "kv_lora_rank": 512}, None) is None
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,10 @@ _SHORT = {
     "-tp": "tensor-parallel-size",
     "-pp": "pipeline-parallel-size",
     "-dp": "data-parallel-size",
+    "-dpl": "data-parallel-size-local",
+    "-dpn": "data-parallel-rank",
+    "-dpb": "data-parallel-backend",
+    "-n": "nnodes",
     "-q": "quantization",
 }
 _SCRIPTS = ("api_server", "vllm.entrypoints.openai.api_server")
@@ -21,7 +25,10 @@ class CommandError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """`options` are by name without dashes; a flag is True. `program` is what the shell would start."""
+    """`options` are by name without dashes, short ones that mean nothing here with theirs; a flag is True.
+
+    `program` is the `vllm` or the interpreter that would be started.
+    """
 
     program: str
     model: str | None
@@ -34,11 +41,15 @@ class Command:
     def whole(self, name: str, default: int) -> int:
         """An option as a number; 2k and 2K are 2000 and 2048, as vLLM reads them."""
         text = self.text(name) or ""
-        factor = {"k": 1000, "K": 1024, "m": 1_000_000, "M": 1 << 20}.get(text[-1:], 1)
+        factor = {"k": 1000, "K": 1024, "m": 10**6, "M": 1 << 20, "g": 10**9, "G": 1 << 30}.get(text[-1:], 1)
         try:
             return int(float(text[:-1] if factor != 1 else text) * factor)
-        except ValueError:
+        except (ValueError, OverflowError):
             return default
+
+    def size(self, name: str) -> int:
+        """A number of parts, such as the tensor parallel size: at least 1."""
+        return max(self.whole(name, 1), 1)
 
     def share(self, name: str, default: float) -> float:
         try:
@@ -64,7 +75,8 @@ def read_command(words: Sequence[str]) -> Command:
     for word in rest:
         if word.startswith("-") and not _is_number(word):
             flag, equals, value = word.partition("=")
-            name = _SHORT.get(flag, flag.lstrip("-").replace("_", "-").partition(".")[0])
+            long = flag[2:].replace("_", "-").partition(".")[0] if flag.startswith("--") else flag
+            name = _SHORT.get(flag, long)
             options[name] = value if equals else True
             name = None if equals else name
         elif name is not None:

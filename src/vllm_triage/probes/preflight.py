@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vllm_triage.probes.checks import gpu, host, model, network, python
 from vllm_triage.probes.checks.answer import Check, Values
@@ -18,12 +18,15 @@ _UTILIZATION = 0.9  # vLLM's default
 _OVERHEAD_GIB = 2.0
 _MIN_CAPABILITY = {
     "bfloat16": 8.0,
-    "fp8": 8.9,
+    # Where the hardware has no 8-bit floats, vLLM keeps weights in them and computes in 16 bits.
+    "fp8": 7.5,
     "awq": 7.5,
     "gptq": 6.0,
-    "gptq_marlin": 8.0,
-    "awq_marlin": 8.0,
+    "gptq_marlin": 7.5,
+    "awq_marlin": 7.5,
 }
+# Latent attention and layers with a state instead of keys and values.
+_OTHER_CACHES = {"kv_lora_rank", "full_attention_interval", "attn_layer_period", "hybrid_override_pattern"}
 _BYTES = {"float32": 4, "float": 4}
 
 
@@ -60,8 +63,8 @@ def _installation(command: Command, facts: Facts) -> Iterator[Forecast]:
         )
     known = [option for name in facts.python.options for option in (name, f"no-{name}")]
     for name in command.options:
-        # An abbreviation is accepted by some releases.
-        if known and not any(option.startswith(name) for option in known):
+        # An abbreviation is accepted by some releases; of short options only a few are known here.
+        if known and not name.startswith("-") and not any(option.startswith(name) for option in known):
             yield Forecast(
                 "cli-argument-unrecognized",
                 f"--{name} is no option of the vLLM installed",
@@ -82,13 +85,20 @@ def _model(command: Command, facts: Facts) -> Iterator[Forecast]:
     ):
         yield from _if(check, facts, rule, {"path": facts.model.path or ""})
     asked = command.whole("max-model-len", 0)
-    if asked:
+    if asked and not _changes_length(command, facts):
         values = {"max_model_len": asked}
         yield from _if(model.length_exceeded, facts, "max-model-len-exceeds-config", values)
-    size = command.whole("tensor-parallel-size", 1)
+    size = command.size("tensor-parallel-size")
     yield from _if(
         model.heads_not_divisible, facts, "heads-not-divisible", {"size": size, "tensor_parallel_size": size}
     )
+
+
+def _changes_length(command: Command, facts: Facts) -> bool:
+    """Whether the model's own length is not what counts."""
+    allowed = facts.environment.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN") if facts.environment else None
+    options = ("hf-overrides", "rope-scaling", "rope-theta")
+    return allowed == "1" or any(option in command.options for option in options)
 
 
 def _hub(command: Command, facts: Facts) -> Iterator[Forecast]:
@@ -106,16 +116,35 @@ def _devices(command: Command, facts: Facts) -> Iterator[Forecast]:
     if is_cpu_build(facts):
         return
     yield from _if(gpu.absent, facts, "no-gpu-detected")
-    world = command.whole("tensor-parallel-size", 1) * command.whole("pipeline-parallel-size", 1)
+    world, replicas = _per_host(command)
     values: Values = {
         "needed": world,
         "world_size": world,
         "gpus": len(facts.gpus.devices) if facts.gpus else 0,
     }
-    yield from _if(gpu.too_few, facts, "tensor-parallel-exceeds-gpus", values)
+    few = list(_if(gpu.too_few, facts, "tensor-parallel-exceeds-gpus", values))
+    if not few and replicas > 1:
+        last = {"index": world * replicas - 1, "device": world * replicas - 1}
+        few = list(_if(gpu.no_such_index, facts, "device-ordinal-invalid", last))
+    # Ray may have more of them on other hosts.
+    yield from (replace(fault, certain=not _on_ray(command)) for fault in few)
     for device in _used(command, facts)[:1]:
         yield from _capability(command, facts, device)
         yield from _memory(command, facts, device)
+
+
+def _per_host(command: Command) -> tuple[int, int]:
+    """The GPUs of one replica on this host, and how many replicas it is to have."""
+    world = command.size("tensor-parallel-size") * command.size("pipeline-parallel-size")
+    here = -(-world // command.size("nnodes"))
+    if "data-parallel-size-local" in command.options:
+        return here, command.size("data-parallel-size-local")
+    elsewhere = {"data-parallel-rank", "data-parallel-address", "nnodes", "headless"}
+    return here, 1 if elsewhere & command.options.keys() else command.size("data-parallel-size")
+
+
+def _on_ray(command: Command) -> bool:
+    return "ray" in {command.text("distributed-executor-backend"), command.text("data-parallel-backend")}
 
 
 def _capability(command: Command, facts: Facts, device: Gpu) -> Iterator[Forecast]:
@@ -150,7 +179,7 @@ def _memory(command: Command, facts: Facts, device: Gpu) -> Iterator[Forecast]:
         )
     if facts.model is None or not facts.model.weights_bytes:
         return
-    parts = command.whole("tensor-parallel-size", 1) * command.whole("pipeline-parallel-size", 1)
+    parts = command.size("tensor-parallel-size") * command.size("pipeline-parallel-size")
     weights = facts.model.weights_bytes / parts / _GIB
     if weights > asked:
         yield Forecast(
@@ -169,7 +198,7 @@ def _cache(command: Command, facts: Facts, available: float, weights: float) -> 
     length = command.whole("max-model-len", 0) or config.get("max_position_embeddings")
     if per_token is None or not isinstance(length, int):
         return
-    needed = per_token * length / command.whole("tensor-parallel-size", 1) / _GIB
+    needed = per_token * length / command.size("tensor-parallel-size") / _GIB
     if available <= 0:
         yield Forecast(
             "kv-cache-no-memory",
@@ -189,6 +218,8 @@ def _cache(command: Command, facts: Facts, available: float, weights: float) -> 
 
 def bytes_per_token(config: dict[str, object], cache_dtype: str | None) -> int | None:
     """Bytes of KV cache one token takes on all GPUs together, for plain attention; None if config.json does not tell."""
+    if _OTHER_CACHES & config.keys():
+        return None
     layers, heads, hidden = (
         config.get(key) for key in ("num_hidden_layers", "num_attention_heads", "hidden_size")
     )
@@ -209,9 +240,10 @@ def bytes_per_token(config: dict[str, object], cache_dtype: str | None) -> int |
 def _host(command: Command, facts: Facts) -> Iterator[Forecast]:
     port = command.whole("port", 8000)
     where = command.text("host") or ""
-    yield from _if(network.port_taken, facts, "port-in-use", {"port": port, "host": where})
+    if "uds" not in command.options:
+        yield from _if(network.port_taken, facts, "port-in-use", {"port": port, "host": where})
     yield from _if(network.address_absent, facts, "bind-failed", {"host": where} if where else {})
-    if command.whole("tensor-parallel-size", 1) > 1:
+    if command.size("tensor-parallel-size") > 1:
         yield from _if(host.shm_small, facts, "shm-too-small")
     for check, rule in ((host.disk_full, "disk-full"), (host.user_unknown, "user-id-unknown")):
         yield from _if(check, facts, rule)
@@ -220,8 +252,8 @@ def _host(command: Command, facts: Facts) -> Iterator[Forecast]:
 def _used(command: Command, facts: Facts) -> list[Gpu]:
     """The GPUs a start would take, the one with the least free memory first."""
     devices = gpu.visible_gpus(facts)
-    world = command.whole("tensor-parallel-size", 1) * command.whole("pipeline-parallel-size", 1)
-    return sorted(devices[:world], key=lambda device: device.memory_free_mib or 0)
+    world, replicas = _per_host(command)
+    return sorted(devices[: world * replicas], key=lambda device: device.memory_free_mib or 0)
 
 
 def _if(check: Check, facts: Facts, rule: str, values: Values | None = None) -> Iterator[Forecast]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from vllm_triage.model import CheckResult
 from vllm_triage.probes.checks.answer import Values, confirms, number, refutes, unknown
 from vllm_triage.probes.facts import Facts
@@ -96,12 +99,26 @@ def heads_not_divisible(facts: Facts, values: Values) -> CheckResult:
 
 def length_exceeded(facts: Facts, values: Values) -> CheckResult:
     """The model's own length is below `max_model_len`."""
-    own = facts.model.config.get("max_position_embeddings") if facts.model else None
+    config = facts.model.config if facts.model else {}
+    own = config.get("max_position_embeddings")
     asked = number(values, "max_model_len")
     if not isinstance(own, int) or asked is None:
         return unknown("the model's length is not known here")
     said = f"config.json allows {own} positions, and {asked:g} are asked for"
+    longest = config.get("model_max_length")
+    scaled = max(own * _rope_factor(config), longest if isinstance(longest, int) else 0)
+    if own < asked <= scaled:
+        return unknown(f"{said}; with its RoPE scaling {scaled:g} may be", positions=own)
     return confirms(said, positions=own) if asked > own else unknown(said, positions=own)
+
+
+def _rope_factor(config: Mapping[str, Any]) -> float:
+    """By how much config.json may stretch its positions: releases differ in which kinds they multiply by."""
+    scaling = config.get("rope_scaling") or config.get("rope_parameters")
+    if not isinstance(scaling, dict) or "llama3" in (scaling.get("rope_type"), scaling.get("type")):
+        return 1.0
+    factor = number(scaling, "factor")
+    return max(factor or 1.0, 1.0)
 
 
 def token_absent(facts: Facts, values: Values) -> CheckResult:

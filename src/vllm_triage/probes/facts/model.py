@@ -148,13 +148,17 @@ def _config(path: Path, there: bool) -> tuple[dict[str, Any], str | None]:
 _KEYS = {
     "architectures", "model_type", "torch_dtype", "dtype", "max_position_embeddings", "hidden_size", "num_attention_heads",
     "num_key_value_heads", "num_hidden_layers", "head_dim", "vocab_size", "sliding_window", "tie_word_embeddings", "auto_map",
+    "rope_scaling", "rope_parameters", "model_max_length", "kv_lora_rank", "full_attention_interval", "attn_layer_period",
+    "hybrid_override_pattern",
 }  # fmt: skip
 
 
 def _is_plain(value: object) -> bool:
     if isinstance(value, dict):
         return len(value) < 50
-    return isinstance(value, (str, int, float, bool)) or (
+    if isinstance(value, int):
+        return abs(value) < 1 << 53
+    return isinstance(value, (str, float)) or (
         isinstance(value, list) and len(value) < 20 and all(isinstance(item, str) for item in value)
     )
 
