@@ -213,3 +213,16 @@ def test_a_terminal_that_is_closed_ends_it_with_a_report() -> None:
 
     assert process.returncode == 128 + signal.SIGHUP
     assert CAUSE in err.decode()
+
+
+def test_a_full_disk_under_both_streams_does_not_end_the_writer() -> None:
+    """Its pipe stays open as long as it writes: no SIGPIPE."""
+    with (
+        open("/dev/full", "wb") as full,
+        subprocess.Popen(TOOL, stdin=subprocess.PIPE, stdout=full, stderr=full, bufsize=0) as process,
+    ):
+        assert process.stdin
+        for _ in range(20):
+            process.stdin.write(b"INFO a line\n" * 10_000)  # more than a pipe holds: it has read the last one
+        process.stdin.close()
+        process.wait(60)

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from vllm_triage.cli import main
+from vllm_triage.live.session import Session
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX system")
 
 LOGS = Path(__file__).parent.parent / "fixtures" / "logs"
@@ -271,3 +274,48 @@ def test_as_pid_1_it_passes_signals_on_and_reaps_orphans(tmp_path: Path) -> None
     out, _ = process.communicate(timeout=60)
 
     assert b"told" in out.split(b"\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_under_both_streams_ends_neither_the_command_nor_its_status(tmp_path: Path) -> None:
+    script = f"cat {FAILED}; cat {FAILED}; echo lives > {tmp_path}/sign; exit 9"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*TOOL, "--", "sh", "-c", script], stdout=full, stderr=full, timeout=60, check=False
+        )
+
+    assert done.returncode == 9
+    assert (tmp_path / "sign").read_text() == "lives\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_change_nothing_about_the_status(closed: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    command = f"cat {FAILED}; echo to standard error >&2; exit 9"
+    line = f"exec {' '.join(TOOL)} --tee {copy} -- sh -c '{command}' {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60, check=False)
+
+    assert done.returncode == 9
+    assert copy.read_bytes() == FAILED.read_bytes() + b"to standard error\n"
+
+
+def test_an_error_of_ours_keeps_the_status_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(session: Session, piece: bytes) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(Session, "feed", broken)
+
+    assert main(["run", "--", "sh", "-c", "echo one; echo two; exit 7"]) == 7
+    said = capfd.readouterr()
+    assert said.out == "one\ntwo\n"
+    assert "broken on purpose" in said.err
+
+
+@pytest.mark.parametrize("option", [("-o", "/no/such/folder/report"), ("--facts", "/no/such/facts.json")])
+def test_what_could_not_be_used_at_the_end_is_refused_before_the_start(option: tuple[str, str]) -> None:
+    done = shell("echo started", *option)
+
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert option[1] in done.stderr

@@ -21,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments without the program's name; those of the process by default.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     try:
         return _run(words)
     except SystemExit as stop:
@@ -37,7 +38,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, InputError):
             print(f"vllm-triage: {error}", file=sys.stderr)
             return USAGE
-        return _our_error(error, debug="--debug" in words)
+        return our_error(error, debug="--debug" in words)
+
+
+def _open_streams() -> None:
+    """A standard stream that was closed (`2>&-`) swallows what is written, as if it were /dev/null."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            # The next file that is opened would get its number, and what is meant for it.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 
 def _run(words: list[str]) -> int:
@@ -58,7 +70,8 @@ def _run(words: list[str]) -> int:
     return triage.run(triage.parser().parse_args(words))
 
 
-def _our_error(error: Exception, debug: bool) -> int:
+def our_error(error: Exception, debug: bool) -> int:
+    """Say what to do about it, and return the exit status."""
     from vllm_triage import __version__
     from vllm_triage.redact import redact
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from vllm_triage.cli.facts import facts_of_file
 from vllm_triage.cli.inputs import InputError
 from vllm_triage.cli.output import write
 from vllm_triage.cli.packs import with_packs
@@ -51,7 +52,6 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 
 def triager_of(args: argparse.Namespace, origin: Origin | None = None, probes: bool = False) -> Triager:
     """The Triager that the options ask for; `probes` is whether the machine is asked without a word about it."""
-    from vllm_triage.cli.facts import facts_of_file
     from vllm_triage.pipeline import Triager
 
     facts = facts_of_file(args.facts) if args.facts else None
@@ -66,9 +66,17 @@ def session_of(
 
     `whose` tells which process writes the log, and whether what is seen here holds for it; it is
     asked once, when the first piece has come.
+
+    Raises:
+        InputError: The facts can't be read, or the report could not be written: better said now than
+            when the server has ended.
     """
     from vllm_triage.live.session import Session
 
+    if args.facts:
+        facts_of_file(args.facts)
+    if args.output:
+        _check_writable(args.output)
     begun = time.monotonic()
 
     def make() -> Triager:
@@ -99,6 +107,14 @@ def session_of(
     return session
 
 
+def _check_writable(name: str) -> None:
+    place = name if os.path.exists(name) else os.path.dirname(name) or "."
+    if not os.path.isdir(place) and name != place:
+        raise InputError(f"{name}: there is no such folder: choose another name for the report")
+    if os.path.isdir(name) or not os.access(place, os.W_OK):
+        raise InputError(f"{name}: it can't be written: choose another name for the report")
+
+
 @contextmanager
 def echo_to(file: TextIO | None, copy: str | None) -> Iterator[Echo]:
     """The echo to a standard stream and to a file of this name (`--tee`), where they are wanted.
@@ -123,7 +139,8 @@ def echo_to(file: TextIO | None, copy: str | None) -> Iterator[Echo]:
 
 
 def _say_lost(name: str, reason: str) -> None:
-    print(f"vllm-triage: {name} gets no more of the log: {reason}; it is still read", file=sys.stderr)
+    with suppress(OSError):  # often both streams lie on the disk that is full
+        print(f"vllm-triage: {name} gets no more of the log: {reason}; it is still read", file=sys.stderr)
 
 
 def end_line(file: TextIO, echo: Echo) -> None:

@@ -10,6 +10,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from vllm_triage.cli import our_error
 from vllm_triage.cli.inputs import InputError
 from vllm_triage.cli.live import add_live_options, add_machine_options, echo_to, end_line, session_of
 from vllm_triage.cli.output import Answer, add_output_options, write_all
@@ -56,6 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     if sys.platform == "win32":
         raise InputError("run: needs a POSIX system: use `vllm serve ... 2>&1 | vllm-triage`")
+    from vllm_triage.live.pipe import Guarded
     from vllm_triage.live.run import supervise
 
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
@@ -68,19 +70,26 @@ def run(args: argparse.Namespace) -> int:
         return 127
     with echo_to(sys.stdout, args.tee) as echo:
         session = session_of(args, lambda: (_origin(words), True), sys.stderr, echo)
+        taker = Guarded(session)
         try:
-            ending = supervise(words, echo, session, sys.stdout.isatty(), _say_left)
+            ending = supervise(words, echo, taker, sys.stdout.isatty(), _say_left)
         except PermissionError as error:
             print(f"vllm-triage: run: {words[0]}: {error.strerror}: is it a program?", file=sys.stderr)
             return CANNOT_RUN
-    report, status = session.close(ending), ending.status or 0
-    if report.verdict == "failed":
-        with suppress(OSError):  # a standard error that is gone changes nothing about how we end
+    status = ending.status or 0
+    report = None
+    try:
+        taker.check()
+        report = session.close(ending)
+        if report.verdict == "failed":
+            _write_event(args.termination_log, report, status)
             end_line(sys.stderr, echo)
             write_all(args, [Answer(report)], sys.stderr)
-        _write_event(args.termination_log, report, status)
+    except Exception as error:  # no fault of ours, nor a disk that is full, changes how the server ends
+        with suppress(OSError):
+            _say_failed(error)
     # Whoever told it to stop does not ask whether starting again can help.
-    if args.exit_code_map and report.verdict == "failed" and not ending.told:
+    if args.exit_code_map and report and report.verdict == "failed" and not ending.told:
         retry = report.cause.retry if report.cause else "unknown"
         return int(args.exit_code_map.get(retry, status if status > 0 else 1))
     if status < 0:
@@ -103,7 +112,17 @@ def _die_by(number: int) -> None:
 
 
 def _say_left() -> None:
-    print("vllm-triage: processes of the command live on; they may still hold GPU memory", file=sys.stderr)
+    with suppress(OSError):
+        print(
+            "vllm-triage: processes of the command live on; they may still hold GPU memory", file=sys.stderr
+        )
+
+
+def _say_failed(error: Exception) -> None:
+    if isinstance(error, OSError):
+        print(f"vllm-triage: {error.filename or 'the report'}: {error.strerror}", file=sys.stderr)
+    else:
+        our_error(error, debug=False)
 
 
 def _origin(words: list[str]) -> Origin:

@@ -11,7 +11,7 @@ from vllm_triage.live.arrivals import arrivals
 from vllm_triage.live.child import FORWARDED, Child
 from vllm_triage.live.echo import Echo
 from vllm_triage.live.oom import oom_kills
-from vllm_triage.live.pipe import Guarded, Taker
+from vllm_triage.live.pipe import Taker
 from vllm_triage.live.signals import caught
 from vllm_triage.model import Ending
 
@@ -32,15 +32,14 @@ def supervise(
     Args:
         command: The program and its arguments.
         echo: Where its log goes on to.
-        taker: Looks at the log.
+        taker: Looks at the log; raises nothing (see `Guarded`), since the command must not die of our fault.
         in_terminal: Whether it is to find itself in a terminal.
         left: Called where processes of the command live on after its end.
 
     Raises:
         OSError: It can't be started.
-        Exception: What the taker raised, once the command has ended.
     """
-    child, guarded = Child(command), Guarded(taker)
+    child = Child(command)
     handlers: dict[int, Callable[[int], object]] = dict.fromkeys(FORWARDED, child.forward)
     handlers |= {signal.SIGCHLD: child.reap, signal.SIGWINCH: child.resized}
     handlers |= {signal.SIGTSTP: child.paused, signal.SIGCONT: child.resumed}
@@ -51,9 +50,9 @@ def supervise(
         for piece in arrivals(out, bell):
             if piece:
                 echo.write(piece)
-                guarded.feed(piece)
+                taker.feed(piece)
             else:
-                guarded.tick()
+                taker.tick()
             if lingering.over(bool(piece)):
                 break
         while child.code is None:
@@ -63,7 +62,6 @@ def supervise(
     killed = oom_kills()
     if child.survivors():
         left()
-    guarded.check()
     return Ending(
         status=child.code,
         told=child.told,
