@@ -255,3 +255,17 @@ def test_a_heading_that_holds_the_message_is_read(read: Read) -> None:
     short = "Engine core failed, Traceback (most recent call last):"
 
     assert [line.kind for line in read(f"{heading}\n{short}")] == ["plain", "aside"]
+
+
+def test_a_traceback_that_has_lost_its_header_may_end_indented(read: Read) -> None:
+    log = read(
+        """
+        File "/opt/vllm/engine/async_llm_engine.py", line 537, in add_request
+          self.start_background_loop()
+        File "/opt/vllm/engine/async_llm_engine.py", line 411, in start_background_loop
+        raise AsyncEngineDeadError(
+          vllm.engine.async_llm_engine.AsyncEngineDeadError: Background loop has errored already.
+        """
+    )
+
+    assert [block.name for block in log.blocks] == ["AsyncEngineDeadError"]

@@ -56,3 +56,25 @@ def test_the_last_marker_before_a_line_tells_the_phase(read: Callable[[str], Log
 
     assert [phase for _, phase in marks] == ["arguments", "weights", "kv-cache"]
     assert phase_at(marks, 2) == "weights"
+
+
+def test_the_end_of_profiling_is_not_profiling(read: Callable[[str], Log]) -> None:
+    log = read(
+        """
+        INFO 11-20 10:00:01 [model_runner.py:1099] Loading model weights took 14.9888 GB
+        INFO 11-20 10:00:03 [worker.py:267] Memory profiling takes 4.26 seconds
+        """
+    )
+
+    assert [phase for _, phase in markers(list(log))] == ["profile", "kv-cache"]
+
+
+def test_what_ray_prints_late_begins_no_phase(read: Callable[[str], Log]) -> None:
+    log = read(
+        """
+        (RayWorkerWrapper pid=7) INFO 11-20 10:00:05 [model_runner.py:1442] Capturing cudagraphs for decoding.
+        (RayWorkerWrapper pid=8) INFO 11-20 10:00:03 [worker.py:267] Memory profiling takes 4.26 seconds [repeated 3x across cluster]
+        """
+    )
+
+    assert [phase for _, phase in markers(list(log))] == ["graph-capture"]

@@ -75,6 +75,15 @@ STAMP = "INFO 11-20 10:00:00 [core.py:48] "
             f"shards:  97%|#| 1/2 [00:00](B pid=2) {STAMP}two",
             ["shards:  97%|#| 1/2 [00:00]", f"(B pid=2) {STAMP}two"],
         ),
+        (
+            "(A pid=1) graphs:  88%|#| 7/8 [00:04<00:00,  9.30it/s]CUDA error: out of luck",
+            ["(A pid=1) graphs:  88%|#| 7/8 [00:04<00:00,  9.30it/s]", "CUDA error: out of luck"],
+        ),
+        (
+            "shards: 100% Completed | 4/4 [00:04<00:00,  1.30s/it] ",
+            ["shards: 100% Completed | 4/4 [00:04<00:00,  1.30s/it] "],
+        ),
+        ("done at [9.30it/s] of 5", ["done at [9.30it/s] of 5"]),
         (f"(A pid=1) (A pid=1) {STAMP}one", [f"(A pid=1) (A pid=1) {STAMP}one"]),
         (f"node{STAMP}one", [f"node{STAMP}one"]),
         ("no record at all", ["no record at all"]),

@@ -29,6 +29,10 @@ SERVING = lazy(
     # An answer that is no success is an answer, too, but a 500 can come from a server whose engine is dead.
     r"|^\S{1,60} - \"(?:GET|POST|PUT|DELETE|HEAD|OPTIONS) /\S{0,200} HTTP/[\d.]+\" [1-4]\d\d"
 )
+# Questions about the server that need no engine to be answered.
+PROBE = re.compile(
+    r'"(?:GET|HEAD) /(?:metrics|health\w*|ping|live\w*|ready\w*|version|load|docs|openapi\.json|v1/models|v2/health\S*|server_info|favicon\.ico)?/?(?:\?\S*)? HTTP/'
+)
 # What an orderly end begins with; everything after it belongs to the end.
 SHUTDOWN = lazy(
     r"Shutting down(?! executor)|Received (?:signal )?(?:SIGTERM|SIGINT|signal (?:15|2)\b)|(?:SIGTERM|SIGINT) received|Received termination signal|Received exit signal"

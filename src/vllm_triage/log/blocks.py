@@ -73,6 +73,7 @@ class _Open:
     named: str = ""
     ignored: bool = False
     expect_source: bool = False
+    headed: bool = False
 
 
 class BlockReader:
@@ -127,7 +128,7 @@ class BlockReader:
                 self._used.add(line.index)
             chained = stream.state == "idle" and stream.chain >= 0
             self._close(stream, link=None, keep_chain=chained)
-            stream.state, stream.indent = "frames", len(text) - len(text.lstrip())
+            stream.state, stream.indent, stream.headed = "frames", len(text) - len(text.lstrip()), True
             return
         if match := _frame(text):
             self._used.add(line.index)
@@ -157,7 +158,9 @@ class BlockReader:
             return
         closing = _CLOSING.match(bare)
         # The line after a frame is its source, even where a paste has lost the indentation.
-        if indent > stream.indent or (stream.expect_source and not _LAST.match(bare)):
+        # Where a paste has lost the header, the indentation of what is left proves nothing.
+        headless = stream.frames and not stream.headed and not stream.expect_source and _LAST.match(bare)
+        if not headless and (indent > stream.indent or (stream.expect_source and not _LAST.match(bare))):
             self._used.add(line.index)
             if stream.expect_source and stream.frames:
                 last = stream.frames[-1]

@@ -16,8 +16,8 @@ _MARKERS: dict[Phase, str] = {
     "api": r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
     "warm-up": r"Graph capturing finished|Warming up|(?<!kernel )[Ww]armup(?! by default)|warming up",
     "graph-capture": r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
-    "kv-cache": r"GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
-    "profile": r"Memory profiling takes|torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
+    "kv-cache": r"Memory profiling takes|GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
+    "profile": r"torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
     "compile": r"Using cache directory: .{0,200}torch_compile_cache|Dynamo bytecode transform time|Compiling a graph|Directly load the compiled graph|torch\.compile cache",
     "weights": r"Starting to load model|Loading (?:safetensors|pt|bin) checkpoint shards|Loading weights|Using model weights format|Loading model from scratch",
     "download": r"Downloading|Time spent downloading weights|Fetching \d+ files",
@@ -26,6 +26,8 @@ _MARKERS: dict[Phase, str] = {
     "arguments": r"non-default args|vLLM API server version|args: Namespace|usage: ",
 }  # fmt: skip
 _MARKER = lazy("|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, pattern in _MARKERS.items()))
+# Ray holds back what several actors say and prints it seconds later, when another phase has begun.
+_LATE = lazy(r"\[repeated \d+x across cluster\]")
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
 _FRAMES: tuple[tuple[Phase, tuple[str, ...]], ...] = (
     ("graph-capture", ("*:capture_model", "*:_capture_cudagraphs", "*:capture", "*cuda_graph.py:__call__", "*:profile_cudagraph_memory")),
@@ -60,7 +62,7 @@ def markers(lines: Sequence[Line]) -> list[tuple[int, Phase]]:
         if line.kind in {"exception", "source", "error"}:
             continue
         match = _MARKER.search(line.text, 0, 200)
-        if match:
+        if match and not _LATE.search(line.text[-200:]):
             phase = cast(Phase, (match.lastgroup or "").replace("_", "-"))
             if not found or found[-1][1] != phase:
                 found.append((line.index, phase))

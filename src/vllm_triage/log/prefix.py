@@ -21,6 +21,8 @@ _VLLM = lazy(
 _RECORD = lazy(
     r"(?:\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?)?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./\-]{1,120}:\d+\]"
 )
+# The end of a progress bar that has no line end of its own, with another writer's text glued to it.
+_BAR_END = re.compile(r"(?<=(?:it/s|s/it)\])(?=\s*\S)")
 _OTHERS = tuple(
     lazy(pattern)
     for pattern in (
@@ -81,6 +83,12 @@ def split_records(raw: str) -> list[str]:
 
     Of `(A pid=1) (B pid=2) INFO ... one INFO ... two` the first record is A's and the second B's.
     """
+    if "%|" in raw or "% Completed |" in raw:
+        return [record for part in _BAR_END.split(raw) for record in _records(part)]
+    return _records(raw)
+
+
+def _records(raw: str) -> list[str]:
     starts = [match.start() for match in _RECORD.finditer(raw)]
     if len(starts) < 2 and not (starts and "%|" in raw[: starts[0]]):
         return [raw]
