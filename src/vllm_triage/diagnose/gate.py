@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vllm_triage.lazy import lazy
-from vllm_triage.log.attempts import SERVING, SHUTDOWN
+from vllm_triage.log.attempts import PROBE, SERVING, SHUTDOWN
 from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 
 # What ends a server that was ready. Everything else was answered, retried or survived.
@@ -16,6 +16,8 @@ _FATAL = lazy(
     r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
     r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
+# V0's engine loop says nothing more of the exception that it ends with than its repr.
+_ENGINE_LOOP = lazy(r"[A-Z]\w{2,60}(?:Error|Exception)\(")
 # What uvicorn says at the end of a server that had been up.
 _ORDERLY_END = lazy(
     r"Shutting down$|Shutting down FastAPI HTTP server|Waiting for (?:background tasks|connections) to c"
@@ -45,7 +47,7 @@ def stage(
     it was ready and nothing fatal follows. "stopped": a signal ended it before it was ready or failed.
     """
     serious = [block for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}]
-    ready = _ready_at(lines, attempt)
+    ready = _ready_at(lines, serious, attempt)
     if ready is None:
         first = next(
             (b.lines[0].index for b in serious if b.name not in {"KeyboardInterrupt", "SystemExit"}), None
@@ -61,11 +63,7 @@ def stage(
         return Stage("starting", attempt.start, attempt.end)
     stop = _stop_at(lines, ready)
     end = attempt.end if stop is None else stop
-    fatal = [
-        line
-        for line in lines
-        if ready < line.index < end and line.kind != "aside" and _FATAL.search(line.text[:400])
-    ]
+    fatal = [line for line in lines if ready < line.index < end and _is_fatal(line)]
     after = [block for block in serious if ready < block.lines[0].index < end]
     stamped = [
         block
@@ -87,10 +85,17 @@ def _bind_failed(lines: Sequence[Line]) -> bool:
     return any("error while attempting to bind on address" in line.text for line in lines)
 
 
-def _ready_at(lines: Sequence[Line], attempt: Attempt) -> int | None:
+def _ready_at(lines: Sequence[Line], serious: Sequence[ErrorBlock], attempt: Attempt) -> int | None:
     if attempt.ready is not None:
         return attempt.ready.index
-    return next((line.index for line in lines if SERVING.search(line.text[:300])), None)
+    # The beginning is cut off. What had failed before the first answer is no start that went well.
+    failed = min((block.lines[0].index for block in serious), default=attempt.end)
+    for line in lines:
+        if _is_fatal(line):
+            return None
+        if SERVING.search(line.text[:300]) and (line.index < failed or _is_answer(line)):
+            return line.index
+    return None
 
 
 def _stop_at(lines: Sequence[Line], ready: int) -> int | None:
@@ -109,4 +114,17 @@ def _last_index(lines: Sequence[Line], end: int) -> int:
 
 
 def _alive_after(lines: Sequence[Line], block: ErrorBlock) -> bool:
-    return any(line.index > block.lines[-1].index and SERVING.search(line.text[:300]) for line in lines)
+    return any(line.index > block.lines[-1].index and _is_answer(line) for line in lines)
+
+
+def _is_answer(line: Line) -> bool:
+    """Whether a request was answered; a probe is answered for a while by a server whose engine is gone."""
+    head = line.text[:300]
+    return SERVING.search(head) is not None and not PROBE.search(head)
+
+
+def _is_fatal(line: Line) -> bool:
+    if line.kind == "aside":
+        return False
+    of_loop = line.level == "ERROR" and line.origin.startswith("engine.py:")
+    return bool(_FATAL.search(line.text[:400]) or (of_loop and _ENGINE_LOOP.match(line.text)))
