@@ -106,6 +106,23 @@ def test_normalising_straightens_quotes_and_squeezes_blanks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "english"),
+    [
+        ("段错误 (核心已转储)", "Segmentation fault (核心已转储)"),
+        ("Getötet", "Killed"),
+        (
+            "./serve.sh: 行 12:    42 已杀死      vllm serve demo",
+            "./serve.sh: line 12: 42 Killed vllm serve demo",
+        ),
+        ("程序已杀死进程", "程序已杀死进程"),
+        ("Getötete Prozesse: 3", "Getötete Prozesse: 3"),
+    ],
+)
+def test_a_shell_s_last_words_are_read_in_its_language(told: str, english: str) -> None:
+    assert normalise(told) == english
+
+
+@pytest.mark.parametrize(
     ("glob", "fits"),
     [
         ("vllm/config.py:verify", True),
@@ -172,3 +189,22 @@ def test_the_hits_of_one_start_do_not_use_up_those_of_the_next() -> None:
 
     assert hits[-1].fields == {"gib": "8"}
     assert len(hits) < 500
+
+
+def test_the_same_words_about_another_variable_are_no_rewording() -> None:
+    phrase = "max_model_len must be less than or equal to the number of tokens"
+
+    assert find(
+        "AssertionError: max_model_len should be less than or equal to the number of tokens", phrase=phrase
+    )
+    assert not find(
+        "AssertionError: local_size must be less than or equal to the number of tokens", phrase=phrase
+    )
+
+
+def test_the_command_line_of_a_build_is_no_rewording() -> None:
+    phrase = "No such file or directory: nvcc dependency output generated"
+    words = "no such file or directory: nvcc dependency output generated"
+
+    assert find(f"error: {words}", phrase=phrase)
+    assert not find(f"[1/3] /usr/local/cuda/bin/nvcc --generate {words} -DX", phrase=phrase)

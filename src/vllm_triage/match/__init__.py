@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -22,6 +23,10 @@ __all__ = ["Matcher", "normalise"]
 _TIMEOUT = 0.05
 _MAX_HITS = 200
 _LAST_WORDS = 25
+# The echo of a build's command: its words are those of a toolchain, and it says nothing of what went wrong.
+_COMMAND_LINE = re.compile(
+    r"(?:\[\d+/\d+\] )?(?:\S{0,200}/|(?=nvcc|ptxas|hipcc|clang|g?cc|[gc]\+\+))[\w.+-]{1,60} (?:\S{1,200} )?--?[A-Za-z]\S* "
+)
 
 
 class Matcher:
@@ -107,7 +112,9 @@ class Matcher:
         seen: dict[str, list[tuple[Rule, Signature, float]]] = {}
         for line in scene.errors() or ([] if found else scene.last_words()):
             text = normalise(line.text)
-            if line.index in explained or len(text) < 20 or scene.telling(line) is not line:
+            if line.index in explained or len(text) < 20 or _COMMAND_LINE.match(text):
+                continue
+            if scene.telling(line) is not line:
                 continue
             if text not in seen:
                 seen[text] = list(self._phrases.search(text))

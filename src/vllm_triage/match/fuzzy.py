@@ -85,6 +85,8 @@ class Phrases:
         if not blocks:
             return 0.0
         matched = sum(block.size for block in blocks)
+        if _speaks_of_others(wording, words):
+            return 0.0
         between = blocks[-1].b + blocks[-1].size - blocks[0].b - matched
         if between > _GAPS[0] + _GAPS[1] * len(wording):
             return 0.0
@@ -96,6 +98,12 @@ class Phrases:
     def _weight(self, word: str) -> int:
         """Words of few rules say more; whole numbers keep the Counter exact."""
         return 1 + int(100 * math.log(_MANY_RULES / min(1 + len(self._rules.get(word, ())), _MANY_RULES)))
+
+
+def _speaks_of_others(wording: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether both name variables and not one in common: then what is said alike is said of something else."""
+    named, meant = ({word for word in text if "_" in word} for text in (words, wording))
+    return bool(named and meant and not named & meant)
 
 
 def _nearest_miss(rule: Rule, words: Sequence[str]) -> float:
