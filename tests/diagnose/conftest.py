@@ -42,6 +42,8 @@ RULES = (
     make_rule("wrapper", "See root cause above", rank="consequence"),
     make_rule("broken-pipe", "Broken pipe", rank="consequence"),
     make_rule("stopped-from-outside", "KeyboardInterrupt"),
+    make_rule("suggested", "bus trouble", hint=True),
+    make_rule("stall", "nothing moves", rank="fallback", on=("info",)),
     make_rule("hint", "this will not work later", on=("warning",)),
 )
 

@@ -221,3 +221,56 @@ def test_the_end_of_a_server_whose_beginning_is_cut_off_is_no_failure(judge: Jud
     outcome = judge("\n".join(["INFO:     Shutting down", core("ValueError: no room left"), WRAPPER]))
 
     assert (outcome.verdict, outcome.findings) == ("healthy", ())
+
+
+METRICS = '(APIServer pid=1) INFO:     127.0.0.1:52284 - "GET /metrics HTTP/1.1" 200 OK'
+COMPLETION = '(APIServer pid=1) INFO:     127.0.0.1:52284 - "POST /v1/completions HTTP/1.1" 200 OK'
+
+
+def test_a_probe_that_is_answered_after_an_error_does_not_show_that_it_was_survived(judge: Judge) -> None:
+    failed = "(EngineCore_DP0 pid=5) ValueError: no room left"
+
+    assert rules(judge(f"{failed}\n{METRICS}")) == ["no-room"]
+    assert rules(judge(f"{COMPLETION}\n{failed}\n{METRICS}")) == ["no-room"]
+    assert judge(f"{failed}\n{COMPLETION}").verdict == "healthy"
+    assert judge(f"{METRICS}\n{METRICS}").verdict == "healthy"
+
+
+def test_no_answer_brings_a_dead_engine_back(judge: Judge) -> None:
+    outcome = judge("\n".join([core("ValueError: no room left"), core("EngineDeadError: gone"), COMPLETION]))
+
+    assert rules(outcome)[0] == "no-room"
+
+
+def test_an_engine_loop_that_ends_with_a_repr_is_a_failure(judge: Judge) -> None:
+    record = "ERROR 11-20 10:05:01 engine.py:158] ValueError('no room left')"
+    request = "ERROR 11-20 10:05:01 serving_chat.py:158] ValueError('no room left')"
+
+    assert rules(judge(f"{COMPLETION}\n{record}")) == ["no-room"]
+    assert judge(f"{COMPLETION}\n{request}").verdict == "healthy"
+
+
+def test_a_wrapper_that_quotes_the_worker_shows_what_it_quotes(judge: Judge) -> None:
+    tail = "', please check the stack trace above for the root cause. See root cause above"
+    unknown = judge(log(core(f"RuntimeError: Worker failed with error 'the moon is full{tail}")))
+    known = judge(log(core(f"RuntimeError: Worker failed with error 'memory trouble{tail}")))
+    nothing = judge(log(core(f"RuntimeError: Worker failed with error 'None{tail}")))
+
+    assert (unknown.findings, root_number(unknown)) == ((), 2)
+    assert rules(known) == ["some-memory"]
+    assert nothing.root is None
+
+
+def test_words_that_only_suggest_a_cause_are_less_sure_than_words_that_prove_one(judge: Judge) -> None:
+    suggested, proved = judge(log("bus trouble")), judge(log("no room left"))
+
+    assert (rules(suggested), rules(proved)) == (["suggested"], ["no-room"])
+    assert suggested.findings[0].confidence < 0.5 < proved.findings[0].confidence
+    assert rules(judge(log("bus trouble", worker(0, "ValueError: no room left"))))[0] == "no-room"
+
+
+def test_a_log_that_ends_with_a_notice_of_waiting_shows_it(judge: Judge) -> None:
+    outcome = judge(log("INFO 11-20 10:05:00 [x.py:1] nothing moves"))
+
+    assert outcome.verdict == "inconclusive"
+    assert root_number(outcome) == 2

@@ -36,6 +36,7 @@ class Signature(NamedTuple):
     Exactly one of `pattern`, `phrase` and `raised_in` says what is looked for. `literals` is an
     any-of set: every match of `pattern` contains at least one of them, whatever its capitals.
     `wordings` are the clauses of the rule's examples that `pattern` matches, for the fuzzy search.
+    `hint` says that the words suggest the cause and do not prove it.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Signature(NamedTuple):
     frames: tuple[str, ...] = ()
     not_frames: tuple[str, ...] = ()
     phases: tuple[str, ...] = ()
+    hint: bool = False
     on: tuple[str, ...] = ("exception", "error", "plain")
     literals: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()

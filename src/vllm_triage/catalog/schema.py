@@ -105,6 +105,7 @@ class SignatureFile(_Part):
     frames: list[Text] = Field([], description="path:function globs; a frame must match one.")
     not_frames: list[Text] = Field([], description="path:function globs; no frame may match one.")
     phases: list[Phase] = Field([], description="The failure happened in one of these phases.")
+    hint: bool = Field(False, description="The words suggest the cause and do not prove it.")
     on: list[LineKind] = Field(
         ["exception", "error", "plain"], min_length=1, description="The kinds of line to look at."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ _STOPPED = "stopped-from-outside"
 _CERTAIN = 2.5
 _CLOSING_LINES = 25
 _OWN_LINES = 3
+# A wrapper that repeats what the worker said. Its traceback says more; if that is gone, this is all there is.
+_QUOTES = re.compile(r"Worker failed with error ['\"](?!None['\"])[^'\"]{8}")
 # A notice of waiting that is said so often, the last time at the end of the log, is a hang.
 _STALLS = 3
 _END_LINES = 3
@@ -89,6 +92,8 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
     if stopped:
         return Outcome("failed", root=case.part.told, losses=case.losses, context=case.context())
     if wrappers:
+        if quoting := [c for c in wrappers if _QUOTES.search(c.line.text)]:
+            return _rooted(case, quoting, nearest)
         silent = _silent_death(wrappers, case)
         if silent:
             return _rooted(case, [silent], nearest)
@@ -100,11 +105,12 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
             context=case.context(),
         )
     stalled = [c for c in case.found if c.hits and c.line.kind in {"info", "warning"}]
-    if len(stalled) >= _STALLS and _ends_with(case.lines, stalled[-1].line):
+    waits = bool(stalled) and _ends_with(case.lines, stalled[-1].line)
+    if waits and len(stalled) >= _STALLS:
         return _rooted(case, stalled[-1:], nearest)
     return Outcome(
         "inconclusive",
-        root=_last_words(case.lines),
+        root=stalled[-1].line if waits else _last_words(case.lines),
         missing=missing.of_unfinished(case.log.looks_like_vllm),
         losses=case.losses,
         context=case.context(),

@@ -22,9 +22,8 @@ _MAX_EVIDENCE = 10
 
 def strength(hit: Hit) -> tuple[int, float, int]:
     """How well a hit explains its line, the least is the best."""
-    level = (
-        _PLACE if hit.signature.raised_in and hit.rule.rank != "fallback" else _RANKS.get(hit.rule.rank, 4)
-    )
+    suggests = hit.signature.raised_in or hit.signature.hint
+    level = _PLACE if suggests and hit.rule.rank != "fallback" else _RANKS.get(hit.rule.rank, 4)
     conditions = len(hit.signature.frames) + len(hit.signature.phases) + len(hit.signature.exception)
     return level, -hit.similarity, -min(conditions, 1)
 
