@@ -68,3 +68,14 @@ def test_a_frame_is_no_aside_whatever_its_function_is_called(read: Read) -> None
     )
 
     assert [frame.function for frame in log.blocks[0].frames] == ["create_engine_config", "EngineArgs("]
+
+
+def test_an_optional_import_that_failed_is_an_aside(read: Read) -> None:
+    log = read(
+        """
+        ERROR 01-28 06:35:44 [gpt_oss_triton_kernels_moe.py:34] Failed to import Triton kernels. Please make sure your triton version is compatible. Error: No module named 'triton_kernels.routing'
+        ERROR 01-28 06:35:45 [core.py:708] ImportError: No module named 'triton_kernels.routing'
+        """
+    )
+
+    assert [line.kind for line in log] == ["aside", "exception"]

@@ -83,6 +83,10 @@ STAMP = "INFO 11-20 10:00:00 [core.py:48] "
             "shards: 100% Completed | 4/4 [00:04<00:00,  1.30s/it] ",
             ["shards: 100% Completed | 4/4 [00:04<00:00,  1.30s/it] "],
         ),
+        (
+            "model.safetensors:  50%|#| 2.1G/4.2G [00:30<00:30, 70.1MB/s]Killed",
+            ["model.safetensors:  50%|#| 2.1G/4.2G [00:30<00:30, 70.1MB/s]", "Killed"],
+        ),
         ("done at [9.30it/s] of 5", ["done at [9.30it/s] of 5"]),
         (f"(A pid=1) (A pid=1) {STAMP}one", [f"(A pid=1) (A pid=1) {STAMP}one"]),
         (f"node{STAMP}one", [f"node{STAMP}one"]),

@@ -15,7 +15,7 @@ _FORMS: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
         (0.5, r"[\w./-]{1,80}(?: [\w-]{1,30})?: error: (?:argument|unrecognized|the following|ambiguous|invalid|unknown|expected|no such)|\S{1,60}\.py: error: "),
         (0.6, r"Error: (?:No such (?:option|command)|Invalid value|Missing (?:argument|option))"),
         # compilers, linkers, shells, loaders
-        (1.0, r"\S{1,200}:\d+(?::\d+)?: (?:fatal )?error: |(?:fatal )?error: \S{1,200}: No such file|nvcc fatal|ninja: (?:error|fatal)|ptxas (?:fatal|error)|collect2: error|ld: (?:cannot|error)|/usr/bin/ld"),
+        (1.0, r"\S{1,200}:\d+(?::\d+)?: (?:fatal )?error: |(?:\S{1,80}: )?(?:fatal )?error: \S{1,200}: No such file|nvcc fatal|ninja: (?:error|fatal)|ptxas (?:fatal|error)|collect2: error|ld: (?:cannot|error)|/usr/bin/ld"),
         (1.0, r"(?:[\w./-]{1,80}: )?(?:line \d+: )?[\w./-]{1,80}: (?:command not found|cannot execute|No such file or directory|Permission denied|not found)$"),
         (1.0, r"\s*what\(\): +\S|symbol lookup error|error while loading shared libraries|version `G?LIBC\w*' not found|NVRM: Xid|OCI runtime|docker: Error"),
         (1.1, r"(?:ERROR|error): (?:Could not find a version|No matching distribution|Failed building|Failed to build|Cannot install|Invalid requirement|subprocess-exited)"),

@@ -6,8 +6,10 @@ from vllm_triage.lazy import lazy
 
 _ECHO = lazy(
     r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
-    r"|API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
-    r"|default_args\b|non_default_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
+    r"|(?:vLLM )?API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
+    # An optional import, logged as an error and followed by another path.
+    r"|Failed to import Triton kernels\. Please make sure your triton version is compatible"
+    r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
 _ACCESS = lazy(r' - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
 _SHELL_TRACE = lazy(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")

@@ -30,7 +30,7 @@ SERVING = lazy(
     r"|^\S{1,60} - \"(?:GET|POST|PUT|DELETE|HEAD|OPTIONS) /\S{0,200} HTTP/[\d.]+\" [1-4]\d\d"
 )
 # Questions about the server that need no engine to be answered.
-PROBE = re.compile(
+PROBE = lazy(
     r'"(?:GET|HEAD) /(?:metrics|health\w*|ping|live\w*|ready\w*|version|load|docs|openapi\.json|v1/models|v2/health\S*|server_info|favicon\.ico)?/?(?:\?\S*)? HTTP/'
 )
 # What an orderly end begins with; everything after it belongs to the end.

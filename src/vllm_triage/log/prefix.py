@@ -22,7 +22,7 @@ _RECORD = lazy(
     r"(?:\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?)?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./\-]{1,120}:\d+\]"
 )
 # The end of a progress bar that has no line end of its own, with another writer's text glued to it.
-_BAR_END = re.compile(r"(?<=(?:it/s|s/it)\])(?=\s*\S)")
+_BAR_END = lazy(r"(?<=(?:it/s|s/it|.B/s)\])(?=\s*\S)")
 _OTHERS = tuple(
     lazy(pattern)
     for pattern in (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -24,7 +23,7 @@ _TIMEOUT = 0.05
 _MAX_HITS = 200
 _LAST_WORDS = 25
 # The echo of a build's command: its words are those of a toolchain, and it says nothing of what went wrong.
-_COMMAND_LINE = re.compile(
+_COMMAND_LINE = lazy(
     r"(?:\[\d+/\d+\] )?(?:\S{0,200}/|(?=nvcc|ptxas|hipcc|clang|g?cc|[gc]\+\+))[\w.+-]{1,60} (?:\S{1,200} )?--?[A-Za-z]\S* "
 )
 
