@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from vllm_triage.catalog.rule import Catalog, Phase, Rule, Signature
+from vllm_triage.lazy import lazy
 from vllm_triage.log import chains
 from vllm_triage.log.blocks import HEADER
 from vllm_triage.log.phases import phase_at, phase_of
