@@ -274,3 +274,24 @@ def test_a_log_that_ends_with_a_notice_of_waiting_shows_it(judge: Judge) -> None
 
     assert outcome.verdict == "inconclusive"
     assert root_number(outcome) == 2
+
+
+def test_a_traceback_cut_before_its_exception_shows_the_line_that_raises(judge: Judge) -> None:
+    frames = [core("Traceback (most recent call last):"), core('  File "/venv/x.py", line 3, in load')]
+    cut = judge(log(*frames, core('    raise RuntimeError("no room left. Please')))
+    going_on = judge(log(*frames, core('    raise RuntimeError("no room left. Please'), READY))
+
+    assert (rules(cut), root_number(cut)) == (["no-room"], 4)
+    assert rules(going_on) == []
+
+
+def test_a_validators_message_is_an_exception_under_any_heading(judge: Judge) -> None:
+    outcome = judge(
+        log(
+            "engine.py :170 Error initializing: 1 validation error for ModelConfig",
+            "  Value error, no room left [type=value_error, input_value=1, input_type=int]",
+        )
+    )
+
+    assert root_number(outcome) == 3
+    assert outcome.findings[0].evidence[0].line.kind == "exception"

@@ -20,6 +20,7 @@ SITE = "/venv/lib/python3.12/site-packages"
         (f"{SITE}/vllm/v1/worker/gpu_model_runner.py", "_dummy_sampler_run", "warm-up"),
         (f"{SITE}/vllm/v1/worker/gpu_model_runner.py", "initialize_kv_cache_tensors", "kv-cache"),
         (f"{SITE}/vllm/model_executor/model_loader/base_loader.py", "load_model", "weights"),
+        (f"{SITE}/torch/cuda/graphs.py", "capture_end", "graph-capture"),
         (f"{SITE}/vllm/worker/worker.py", "init_device", "distributed"),
         (f"{SITE}/vllm/engine/arg_utils.py", "create_engine_config", "config"),
         (f"{SITE}/vllm/engine/llm_engine.py", "run_engine_loop", "serving"),

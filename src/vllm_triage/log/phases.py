@@ -30,7 +30,7 @@ _MARKER = lazy("|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, p
 _LATE = lazy(r"\[repeated \d+x across cluster\]")
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
 _FRAMES: tuple[tuple[Phase, tuple[str, ...]], ...] = (
-    ("graph-capture", ("*:capture_model", "*:_capture_cudagraphs", "*:capture", "*cuda_graph.py:__call__", "*:profile_cudagraph_memory")),
+    ("graph-capture", ("*:capture_model", "*:_capture_cudagraphs", "*:capture", "*cuda_graph.py:__call__", "*torch/cuda/graphs.py:capture_*", "*:profile_cudagraph_memory")),
     ("warm-up", ("*:_dummy_sampler_run", "*:kernel_warmup", "*:compile_or_warm_up_model", "*:warmup_kernels", "*:warming_up_model")),
     ("kv-cache", ("*:initialize_kv_cache*", "*:_allocate_kv_cache*", "*:initialize_from_config", "*:initialize_cache", "*:_init_cache_engine", "*cache_engine.py:*", "*kv_cache_utils.py:*")),
     ("profile", ("*:profile_run", "*:determine_num_available_blocks", "*:determine_available_memory", "*:_profile_*", "*:profile_memory")),
