@@ -137,6 +137,16 @@ def test_what_was_kept_for_other_literals_is_not_taken(kept: Path) -> None:
     assert LiteralIndex(list(reversed(MANY))).lines_with(["literal 0007"]) == {0: {592}}
 
 
+def test_what_is_left_of_a_catalog_does_not_take_its_place(kept: Path) -> None:
+    index = LiteralIndex(MANY)
+    whole = kept.read_bytes()
+    left = index.without({7})
+
+    assert left.lines_with(["literal 0007, literal 0008"]) == {0: {8}}
+    assert index.without({8}).lines_with(["literal 0007, literal 0008"]) == {0: {7}}
+    assert kept.read_bytes() == whole
+
+
 @pytest.mark.parametrize("damage", [b"", b"no database", b"\0" * 5000])
 def test_a_damaged_index_is_made_again(kept: Path, damage: bytes) -> None:
     LiteralIndex(MANY)

@@ -50,10 +50,11 @@ class LiteralIndex:
         self.literals = tuple(literals)
         self.engine: str = "re"
         self._needles = dict(enumerate(_encode(literal).lower() for literal in (*literals, *signs)))
+        self._latest: tuple[frozenset[int], LiteralIndex] | None = None
         needles = self._needles
         if engine != "re" and needles:
             try:
-                self._find: _Find = _hyperscan(needles, self.first_sign)
+                self._find: _Find = _hyperscan(needles, self.first_sign, keeps=len(needles) >= _WORTH_KEEPING)
                 self.engine = "hyperscan"
                 return
             except Exception:
@@ -68,11 +69,14 @@ class LiteralIndex:
 
     def without(self, indexes: Collection[int]) -> LiteralIndex:
         """One that does not look for some of the literals; the others keep their indexes."""
-        left = {index: needle for index, needle in self._needles.items() if index not in indexes}
-        twin = copy(self)
-        hyperscan = left and self.engine == "hyperscan"
-        twin._find = _hyperscan(left, self.first_sign) if hyperscan else _trie(left)
-        return twin
+        if self._latest is None or self._latest[0] != frozenset(indexes):
+            left = {index: needle for index, needle in self._needles.items() if index not in indexes}
+            twin = copy(self)
+            hyperscan = left and self.engine == "hyperscan"
+            # Which literals are left depends on the log: not to be kept in the place of a catalog's.
+            twin._find = _hyperscan(left, self.first_sign, keeps=False) if hyperscan else _trie(left)
+            self._latest = frozenset(indexes), twin
+        return self._latest[1]
 
     def find(self, text: str | bytes) -> list[tuple[int, int]]:
         """(index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
@@ -94,8 +98,8 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _hyperscan(needles: Mapping[int, bytes], first_sign: int) -> _Find:
-    database = _database(needles, first_sign)
+def _hyperscan(needles: Mapping[int, bytes], first_sign: int, *, keeps: bool) -> _Find:
+    database = _database(needles, first_sign, keeps)
     scratch = Lock()
 
     def find(text: bytes) -> list[tuple[int, int]]:
@@ -111,7 +115,7 @@ def _hyperscan(needles: Mapping[int, bytes], first_sign: int) -> _Find:
     return find
 
 
-def _database(needles: Mapping[int, bytes], first_sign: int) -> Any:
+def _database(needles: Mapping[int, bytes], first_sign: int, keeps: bool) -> Any:
     """Compiled; that of a whole catalog, which takes longer than to read a log, is kept for the next time."""
     # The types of the wheel are incomplete.
     import hyperscan
@@ -122,7 +126,7 @@ def _database(needles: Mapping[int, bytes], first_sign: int) -> Any:
     flags = [library.HS_FLAG_CASELESS if index < first_sign else once for index in needles]
     made_from = (b"%d:%d:%s" % one for one in zip(needles, flags, needles.values(), strict=True))
     key = b"\0".join([library.__version__.encode(), *made_from])
-    if len(needles) >= _WORTH_KEEPING and (data := kept(_KEPT, key)):
+    if keeps and (data := kept(_KEPT, key)):
         with suppress(library.error):
             database = library.loadb(data, mode)
             database.scratch = library.Scratch(database)
@@ -135,7 +139,7 @@ def _database(needles: Mapping[int, bytes], first_sign: int) -> Any:
         flags=flags,
         literal=True,
     )
-    if len(needles) >= _WORTH_KEEPING:
+    if keeps:
         keep(_KEPT, key, library.dumpb(database))
     return database
 
