@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import cast
 
 from vllm_triage.catalog.rule import Phase
+from vllm_triage.globs import fits
 from vllm_triage.lazy import lazy
 from vllm_triage.model import ErrorBlock, Frame, Line
 
@@ -48,7 +48,7 @@ def of_frames(frames: Sequence[Frame]) -> Phase | None:
     """The phase that the functions of a traceback tell, or None."""
     names = [f"{frame.file}:{frame.function}" for frame in frames]
     for phase, globs in _FRAMES:
-        if any(fnmatchcase(name, glob) for name in names for glob in globs):
+        if any(fits(name, glob) for name in names for glob in globs):
             return phase
     if frames and frames[-1].function == "<module>" and "site-packages/vllm/" not in frames[-1].file:
         return "import"

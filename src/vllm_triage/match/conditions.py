@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 
 from vllm_triage.catalog.rule import Phase, Signature
+from vllm_triage.globs import fits
 from vllm_triage.model import ErrorBlock, Frame, Line
 
 
@@ -16,11 +16,11 @@ def frame_fits(frame: Frame, globs: Iterable[str]) -> bool:
         file, _, function = glob.partition(":")
         if (
             function
-            and not fnmatchcase(frame.function.rpartition(".")[2], function)
-            and not fnmatchcase(frame.function, function)
+            and not fits(frame.function.rpartition(".")[2], function)
+            and not fits(frame.function, function)
         ):
             continue
-        if fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}"):
+        if fits(path, file) or fits(path, f"*/{file}"):
             return True
     return False
 
@@ -36,10 +36,7 @@ def conditions_hold(
     if line.kind not in signature.on:
         return False
     if signature.exception and not (
-        block
-        and any(
-            fnmatchcase(block.name, glob) or fnmatchcase(block.type, glob) for glob in signature.exception
-        )
+        block and any(fits(block.name, glob) or fits(block.type, glob) for glob in signature.exception)
     ):
         return False
     frames = [frame for link in chain for frame in link.frames]
