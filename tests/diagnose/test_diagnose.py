@@ -279,9 +279,11 @@ def test_a_log_that_ends_with_a_notice_of_waiting_shows_it(judge: Judge) -> None
 def test_a_traceback_cut_before_its_exception_shows_the_line_that_raises(judge: Judge) -> None:
     frames = [core("Traceback (most recent call last):"), core('  File "/venv/x.py", line 3, in load')]
     cut = judge(log(*frames, core('    raise RuntimeError("no room left. Please')))
+    qualified = judge(log(*frames, core("    raise demo.errors.Full('no room left. Please"), "", " "))
     going_on = judge(log(*frames, core('    raise RuntimeError("no room left. Please'), READY))
 
     assert (rules(cut), root_number(cut)) == (["no-room"], 4)
+    assert (rules(qualified), root_number(qualified)) == (["no-room"], 4)
     assert rules(going_on) == []
 
 

@@ -26,7 +26,7 @@ _KINDS: dict[str, LineKind] = {
 _VLLM = lazy(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
 # A validator's message under a heading of some other program's own.
 _VALIDATOR = lazy(r"\s*(?:Value error|Assertion failed), .{1,1000}\[type=\w")
-_RAISES = lazy(r"\s*raise \w+\(f?[\"']\S")
+_RAISES = lazy(r"\s*raise [\w.]+\(f?[\"']\S")
 
 
 def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source: str = "") -> Log:
@@ -85,9 +85,10 @@ def _with_kinds(
     for line in lines:
         if line.kind == "plain" and "[type=" in line.text and _VALIDATOR.match(line.text):
             kinds[line.index] = "exception"
-    if lines and lines[-1].index in framed and _RAISES.match(lines[-1].text):
+    end = next((line for line in reversed(lines) if line.text.strip()), None)
+    if end and end.index in framed and _RAISES.match(end.text):
         # The log was cut before the exception: the line that raises it holds its message.
-        kinds[lines[-1].index] = "exception"
+        kinds[end.index] = "exception"
     for block in blocks:
         quiet = _KINDS.get(block.level) if block.level in {"WARNING", "INFO", "DEBUG"} else None
         kinds[block.root.index] = quiet or "source"

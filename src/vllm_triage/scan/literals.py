@@ -69,13 +69,14 @@ class LiteralIndex:
 
     def without(self, indexes: Collection[int]) -> LiteralIndex:
         """One that does not look for some of the literals; the others keep their indexes."""
-        if self._latest is None or self._latest[0] != frozenset(indexes):
-            left = {index: needle for index, needle in self._needles.items() if index not in indexes}
+        gone = frozenset(indexes)
+        if self._latest is None or self._latest[0] != gone:
+            left = {index: needle for index, needle in self._needles.items() if index not in gone}
             twin = copy(self)
             hyperscan = left and self.engine == "hyperscan"
             # Which literals are left depends on the log: not to be kept in the place of a catalog's.
             twin._find = _hyperscan(left, self.first_sign, keeps=False) if hyperscan else _trie(left)
-            self._latest = frozenset(indexes), twin
+            self._latest = gone, twin
         return self._latest[1]
 
     def find(self, text: str | bytes) -> list[tuple[int, int]]:
