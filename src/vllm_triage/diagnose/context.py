@@ -21,7 +21,7 @@ _MODEL = lazy(
 )
 _V1 = lazy(r"Initializing a V1 LLM engine|vllm/v1/|EngineCore")
 _V0 = lazy(r"Initializing a V0 LLM engine|Initializing an LLM engine|MQLLMEngine|vllm/worker/")
-_DEVICE = lazy(r"Automatically detected platform (\w+)|\bdevice_config=(\w+)")
+_DEVICE = lazy(r"Automatically detected platform (\w+)|device_config=(?<!\wdevice_config=)(\w+)")
 # The last figure of a name counts; with several ranks they are those of one rank.
 _MEMORY = {
     "weights_gib": lazy(r"[Mm]odel (?:weights |loading )?took ([\d.]+) ?Gi?B"),

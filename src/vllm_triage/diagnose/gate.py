@@ -13,7 +13,7 @@ from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 # What ends a server that was ready. Everything else was answered, retried or survived.
 _FATAL = lazy(
     r"EngineCore encountered (?:a fatal error|an issue)|EngineDeadError|Engine loop is not running|Background loop (?:has errored|is not running)"
-    r"|AsyncLLM output_handler failed|[Gg]ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
+    r"|AsyncLLM output_handler failed|ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
     r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
 )
 # V0's engine loop says nothing more of the exception that it ends with than its repr.

@@ -93,7 +93,7 @@ def _with_kinds(
         quiet = _KINDS.get(block.level) if block.level in {"WARNING", "INFO", "DEBUG"} else None
         kinds[block.root.index] = quiet or "source"
         kinds.update({line.index: quiet or "exception" for line in block.lines})
-    marked = [line._replace(kind=kinds.get(line.index, line.kind)) for line in lines]
+    marked = [line._replace(kind=kinds[line.index]) if line.index in kinds else line for line in lines]
     return marked, tuple(
         block._replace(
             lines=tuple(marked[line.index] for line in block.lines),

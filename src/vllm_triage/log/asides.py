@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from vllm_triage.lazy import lazy
 
+# Alternatives of a pattern that is searched for in every line begin with a letter each: `re` then skips what
+# can begin none of them, which takes a fifth of the time.
 _ECHO = lazy(
     r"non-default args:|Initializing an? (?:V\d )?LLM engine|args: Namespace\(|Dumping (?:input data|scheduler output)"
-    r"|(?:vLLM )?API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
+    r"|API server args|Launching .{0,40} with args|Engine args:|EngineArgs\(|AsyncEngineArgs\("
     # An optional import, logged as an error and followed by another path.
     r"|Failed to import Triton kernels\. Please make sure your triton version is compatible"
-    r"|\[?(?:default|non_default)_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
+    r"|default_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
 _ACCESS = lazy(r' - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
 _SHELL_TRACE = lazy(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")

@@ -8,7 +8,8 @@ from vllm_triage.lazy import lazy
 from vllm_triage.model import Attempt, ErrorBlock, Line
 
 _START = lazy(
-    r"vLLM API server version |non-default args: |(?:█|▄|▀).{0,60}version +v?\d|vLLM server version |\bversion \d+\.\d+\.\d+\S* *$"
+    r"vLLM API server version |non-default args: |█.{0,60}version +v?\d|▄.{0,60}version +v?\d|▀.{0,60}version +v?\d"
+    r"|vLLM server version |version (?<!\wversion )\d+\.\d+\.\d+\S* *$"
 )
 # A supervisor that starts the server again.
 _RESTART = lazy(
@@ -35,7 +36,7 @@ PROBE = lazy(
 )
 # What an orderly end begins with; everything after it belongs to the end.
 SHUTDOWN = lazy(
-    r"Shutting down(?! executor)|Received (?:signal )?(?:SIGTERM|SIGINT|signal (?:15|2)\b)|(?:SIGTERM|SIGINT) received|Received termination signal|Received exit signal"
+    r"Shutting down(?! executor)|Received (?:signal )?(?:SIGTERM|SIGINT|signal (?:15|2)\b)|SIGTERM received|SIGINT received|Received termination signal|Received exit signal"
     r"|KeyboardInterrupt|Waiting for application shutdown|Application shutdown complete|Finished server process"
     r"|Shutdown initiated|\[shutdown\] (?:API server|signal)|Stopping container|Stopped .{0,60}\bservice|slurmstepd: error: \*\*\* (?:JOB|STEP)"
     r"|CANCELLED AT \S+ DUE TO TIME LIMIT|Gracefully stopping"

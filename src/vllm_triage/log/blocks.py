@@ -102,9 +102,11 @@ class BlockReader:
             else (line.process, line.pid)
         )
         stream = self._streams.setdefault(key, _Open())
-        text = line.text.translate(_STRAIGHT)
-        if "│" in text:
-            text = text.strip("│ ").rstrip()
+        text = line.text
+        if not text.isascii():
+            text = text.translate(_STRAIGHT)
+            if "│" in text:
+                text = text.strip("│ ").rstrip()
         bare = text.strip()
         if bare.startswith(("| ", "+ ")):
             # An exception group draws a line along its members.

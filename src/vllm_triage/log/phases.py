@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from vllm_triage.catalog.rule import Phase
 from vllm_triage.globs import fits
 from vllm_triage.lazy import lazy
 from vllm_triage.model import ErrorBlock, Frame, Line
 
-# Each marker begins its phase. Wordings of vLLM 0.4 to 0.33.
+# Each marker begins its phase. Wordings of vLLM 0.4 to 0.33; each alternative begins with a letter, so that
+# `re` can skip what can begin none of them.
 _MARKERS: dict[Phase, str] = {
     "serving": r"Application startup complete|Uvicorn running on |Avg (?:prompt|generation) throughput: ",
     "api": r"Starting vLLM API server|Started server process|init engine \(profile, create kv cache, warmup model\) took",
-    "warm-up": r"Graph capturing finished|Warming up|(?<!kernel )[Ww]armup(?! by default)|warming up",
+    "warm-up": r"Graph capturing finished|Warming up|Warmup(?<!kernel Warmup)(?! by default)|warmup(?<!kernel warmup)(?! by default)|warming up",
     "graph-capture": r"Capturing (?:the model for )?(?:CUDA graphs?|cudagraphs?)|Profiling CUDA graph memory",
     "kv-cache": r"Memory profiling takes|GPU KV cache size|# (?:GPU|CUDA|cuda|CPU|cpu) blocks|Available KV cache memory|Maximum concurrency for",
     "profile": r"torch\.compile (?:and initial profiling run )?(?:takes|took)|Loading (?:model )?weights took|Model loading took|Loading model weights took|Encoder cache will be initialized",
@@ -25,7 +25,8 @@ _MARKERS: dict[Phase, str] = {
     "config": r"Resolved architecture|Using max model len|This model supports multiple tasks|Defaulting to '|Chunked prefill is enabled",
     "arguments": r"non-default args|vLLM API server version|args: Namespace|usage: ",
 }  # fmt: skip
-_MARKER = lazy("|".join(f"(?P<{phase.replace('-', '_')}>{pattern})" for phase, pattern in _MARKERS.items()))
+_ANY = lazy("|".join(_MARKERS.values()))
+_EACH = {phase: lazy(pattern) for phase, pattern in _MARKERS.items()}
 # Ray holds back what several actors say and prints it seconds later, when another phase has begun.
 _LATE = lazy(r"\[repeated \d+x across cluster\]")
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
@@ -61,9 +62,9 @@ def markers(lines: Sequence[Line]) -> list[tuple[int, Phase]]:
     for line in lines:
         if line.kind in {"exception", "source", "error"}:
             continue
-        match = _MARKER.search(line.text, 0, 200)
+        match = _ANY.search(line.text, 0, 200)
         if match and not _LATE.search(line.text[-200:]):
-            phase = cast(Phase, (match.lastgroup or "").replace("_", "-"))
+            phase = next(phase for phase, one in _EACH.items() if one.match(line.text, match.start(), 200))
             if not found or found[-1][1] != phase:
                 found.append((line.index, phase))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vllm_triage.lazy import lazy
 
@@ -21,6 +21,7 @@ _VLLM = lazy(
 _RECORD = lazy(
     r"(?:\([A-Za-z_][^()]{0,60}? pid=\d{1,10}\) ?)?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./\-]{1,120}:\d+\]"
 )
+_CLOCK = lazy(r" \d\d-\d\d \d\d:\d\d:\d\d ")
 # The end of a progress bar that has no line end of its own, with another writer's text glued to it.
 _BAR_END = lazy(r"(?<=(?:it/s|s/it|.B/s)\])(?=\s*\S)")
 _OTHERS = tuple(
@@ -65,8 +66,7 @@ _LEVELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(NamedTuple):
     """What was taken off the front of a line; `writer` is "vllm", "other" or "" (no stamp)."""
 
     text: str
@@ -89,6 +89,8 @@ def split_records(raw: str) -> list[str]:
 
 
 def _records(raw: str) -> list[str]:
+    if "%|" not in raw and len(_CLOCK.findall(raw)) < 2:
+        return [raw]
     starts = [match.start() for match in _RECORD.finditer(raw)]
     if len(starts) < 2 and not (starts and "%|" in raw[: starts[0]]):
         return [raw]

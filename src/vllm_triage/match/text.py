@@ -27,7 +27,9 @@ _TELLS = lazy(
 
 def normalise(text: str) -> str:
     """One blank for a run of blanks, straight quotes for curly ones, a shell's last words in English."""
-    plain = _BLANKS.sub(" ", text.translate(_QUOTES)).strip()
+    if not text.isascii():
+        text = text.translate(_QUOTES)
+    plain = (_BLANKS.sub(" ", text) if "  " in text or "\t" in text else text).strip()
     if not plain.isascii() and (told := _TELLS.match(plain)):
         where = f"{told['script']}: line {told['line']}: " if told["script"] else ""
         return f"{where}{told['pid']}{_TOLD[told['told']]}{plain[told.end() :]}"

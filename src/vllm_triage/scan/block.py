@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from vllm_triage.scan.literals import LiteralIndex
@@ -42,11 +42,21 @@ class Block(NamedTuple):
         texts = self.text.decode("utf-8", "replace")[:-1].split("\n")
         return list(map(ScannedLine, self.numbers, texts))
 
-    def candidates(self, index: LiteralIndex) -> Iterator[tuple[int, int]]:
-        """(row, literal) of what is found in it, in the order of the lines."""
-        found = index.find(self.text) if self.sightings is None else self.sightings
+    def found(self, index: LiteralIndex) -> Sightings:
+        """What is found in it, signs of the index among it."""
+        return index.find(self.text) if self.sightings is None else self.sightings
+
+    def candidates(
+        self, index: LiteralIndex, common: Collection[int] = frozenset()
+    ) -> Iterator[tuple[int, int]]:
+        """(row, literal) of what is found in it, in the order of the lines; of the common ones the first and last."""
+        found = self.found(index)
         at, row, first_sign = 0, 0, index.first_sign
-        for end, literal in sorted({(end, one) for one, end in found if one < first_sign}):
+        wanted = {(end, one) for one, end in found if one < first_sign and one not in common}
+        if common:
+            for ends in (dict(found), dict(reversed(found))):
+                wanted |= {(ends[one], one) for one in common if one in ends}
+        for end, literal in sorted(wanted):
             row += self.text.count(b"\n", at, end)
             at = end
             yield row, literal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -21,7 +21,7 @@ _TAIL = 500
 def focus(regions: Sequence[Sequence[Block]], index: Callable[[], LiteralIndex]) -> Regions:
     """The head, the tail, and what surrounds lines with a literal; all of a short log.
 
-    A literal of more lines than 300 says nothing about a line: the first and last of them are kept.
+    A literal that is there more than 300 times says nothing about a line: the first and last are kept.
     """
     sizes = [sum(block.size for block in blocks) for blocks in regions]
     total = sum(sizes)
@@ -46,16 +46,21 @@ def _mark(wanted: bytearray, start: int, end: int) -> None:
         wanted[start:end] = b"\1" * (end - start)
 
 
-def _candidates(blocks: Iterable[Block], index: LiteralIndex) -> Iterable[int]:
-    rows: dict[int, list[int]] = defaultdict(list)
+def _candidates(blocks: Sequence[Block], index: LiteralIndex) -> Iterable[int]:
+    blocks = [block._replace(sightings=block.found(index)) for block in blocks]
+    counts = Counter(literal for block in blocks for literal, _ in block.sightings or ())
+    common = {one for one, count in counts.items() if count > MAX_HITS and one < index.first_sign}
+    ends: dict[int, list[int]] = defaultdict(list)
     begun = 0
     for block in blocks:
-        for row, literal in block.candidates(index):
-            if not rows[literal] or rows[literal][-1] != begun + row:
-                rows[literal].append(begun + row)
+        for row, literal in block.candidates(index, common):
+            if literal in common:
+                ends[literal].append(begun + row)
+            else:
+                yield begun + row
         begun += block.size
-    for found in rows.values():
-        yield from found if len(found) <= MAX_HITS else (found[0], found[-1])
+    for rows in ends.values():
+        yield from (rows[0], rows[-1])
 
 
 def _runs(blocks: Iterable[Block], wanted: bytearray) -> Iterator[tuple[ScannedLine, ...]]:

@@ -80,7 +80,7 @@ class LiteralIndex:
         return self._latest[1]
 
     def find(self, text: str | bytes) -> list[tuple[int, int]]:
-        """(index, end offset in bytes of the UTF-8 text) of every occurrence, in no fixed order."""
+        """(index, end offset in bytes of the UTF-8 text) of every occurrence, those of one literal in their order."""
         return self._find(text if isinstance(text, bytes) else _encode(text))
 
     def lines_with(self, lines: Sequence[str]) -> dict[int, set[int]]:
