@@ -109,7 +109,8 @@ class Region(NamedTuple):
 class Log:
     """What the log says, taken apart: regions of lines, exceptions, attempts.
 
-    `marks` are the (index, phase) of the lines at which a phase of the start begins.
+    `marks` are the (index, phase) of the lines at which a phase of the start begins. `cut_off` is the last
+    line where the log ends in the middle of a traceback.
     """
 
     regions: tuple[Region, ...]
@@ -117,6 +118,7 @@ class Log:
     attempts: tuple[Attempt, ...]
     total_lines: int
     marks: tuple[tuple[int, Phase], ...] = ()
+    cut_off: Line | None = None
     looks_like_vllm: bool = True
 
     def __iter__(self) -> Iterator[Line]:

@@ -287,6 +287,19 @@ def test_a_traceback_cut_before_its_exception_shows_the_line_that_raises(judge: 
     assert rules(going_on) == []
 
 
+def test_a_log_that_ends_within_a_traceback_has_failed(judge: Judge) -> None:
+    frames = [core("Traceback (most recent call last):"), core('  File "/venv/x.py", line 3, in load')]
+    cut = judge(log(*frames, core("    with engine() as"), ""))
+    going_on = judge(log(*frames, core("    with engine() as"), "INFO 11-20 10:05:00 [x.py:1] on it goes"))
+    ignored = judge(
+        log("Exception ignored in: <x>", *(part.split("] ", 1)[1] for part in frames), "TypeError: x")
+    )
+
+    assert (cut.verdict, root_number(cut)) == ("failed", 4)
+    assert "traceback" in (cut.missing or "")
+    assert (going_on.verdict, ignored.verdict) == ("inconclusive", "inconclusive")
+
+
 def test_a_validators_message_is_an_exception_under_any_heading(judge: Judge) -> None:
     outcome = judge(
         log(

@@ -33,6 +33,7 @@ from vllm_triage.log.prefix import split_prefix, split_records
         ("[rank0]:[E1125 17:19:40.156408912 ProcessGroupNCCL.cpp:1524] boom", "rank0", "ERROR", "ProcessGroupNCCL.cpp:1524"),
         ("E0606 10:00:00.123000 4242 torch/_inductor/x.py:1] [0/0] boom", "", "ERROR", "torch/_inductor/x.py:1"),
         ("2025-06-27 12:57:51,690 - app.main - ERROR - boom", "", "ERROR", "app.main"),
+        ("2025-03-24 22:04:27 | ERROR | stderr | boom", "", "ERROR", ""),
     ],
 )  # fmt: skip
 def test_the_message_is_what_remains(raw: str, process: str, level: str, origin: str) -> None:

@@ -101,6 +101,24 @@ def test_the_window_of_a_long_line_holds_the_literal() -> None:
     assert "NEEDLE" in cut
 
 
+def test_the_pieces_of_a_message_in_several_arguments_are_put_together() -> None:
+    assert (
+        normalise("RuntimeError: ('out of ', \"room. \", 'At 7 GiB')")
+        == "RuntimeError: ('out of room. At 7 GiB')"
+    )
+    assert normalise("ValueError: not one of ['a', 'b']") == "ValueError: not one of ['a', 'b']"
+
+
+def test_a_message_is_read_over_the_end_of_its_line() -> None:
+    wrapped = "ValueError: there is no place, we are out of\n    room at 7 GiB\nINFO: out of"
+
+    (hit,) = find(wrapped, **WORDS)
+
+    assert (hit.line.number, hit.fields) == (1, {"gib": "7"})
+    assert find(wrapped, **WORDS, exception=("OSError",)) == []
+    assert find("INFO: we are out of\nroom at 7 GiB", **WORDS) == []
+
+
 def test_normalising_straightens_quotes_and_squeezes_blanks() -> None:
     assert normalise("  can’t  find\t“x” ") == 'can\'t find "x"'
 

@@ -108,6 +108,14 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
     waits = bool(stalled) and _ends_with(case.lines, stalled[-1].line)
     if waits and len(stalled) >= _STALLS:
         return _rooted(case, stalled[-1:], nearest)
+    if case.log.cut_off in case.lines and not stopped:
+        return Outcome(
+            "failed",
+            root=case.log.cut_off,
+            missing=missing.of_cut_traceback(),
+            losses=case.losses,
+            context=case.context(),
+        )
     return Outcome(
         "inconclusive",
         root=stalled[-1].line if waits else _last_words(case.lines),

@@ -21,6 +21,14 @@ def of_wrapper(wrapper: Line, lines: Sequence[Line]) -> str:
     )
 
 
+def of_cut_traceback() -> str:
+    """What an end in the middle of a traceback means."""
+    return (
+        "The log ends in the middle of a traceback, before the exception that it leads to: take it until "
+        "the process ends."
+    )
+
+
 def of_unfinished(looks_like_vllm: bool) -> str:
     """What an end without an error means."""
     if not looks_like_vllm:

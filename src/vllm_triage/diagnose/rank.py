@@ -66,7 +66,9 @@ def findings(ordered: Sequence[Candidate]) -> tuple[list[Finding], list[Loss]]:
                 losses.append(Loss(hit, f"{hits[0].rule.id} explains the same line better"))
     ranked = list(chosen.values())
     for at, hits in enumerate(ranked):
-        if ranked and ranked[0][0].rule.id in hits[0].rule.beats:
+        # Words that are merely alike win over nothing that stands there as it is known.
+        exact = hits[0].similarity >= ranked[0][0].similarity
+        if exact and ranked[0][0].rule.id in hits[0].rule.beats:
             losses.append(Loss(ranked[0][0], f"{hits[0].rule.id} wins over it"))
             ranked.insert(0, ranked.pop(at))
     return [_finding(hits, place) for place, hits in enumerate(ranked[:_MAX_FINDINGS])], losses

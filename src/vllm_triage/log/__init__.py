@@ -23,10 +23,11 @@ _KINDS: dict[str, LineKind] = {
     "ERROR": "error",
     "CRITICAL": "error",
 }
+_QUIET = {"WARNING", "INFO", "DEBUG"}
 _VLLM = lazy(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
 # A validator's message under a heading of some other program's own.
 _VALIDATOR = lazy(r"\s*(?:Value error|Assertion failed), .{1,1000}\[type=\w")
-_RAISES = lazy(r"\s*raise [\w.]+\(f?[\"']\S")
+_RAISES = lazy(r"\s*(?:raise [\w.]+\(f?[\"']\S|assert \S)")
 
 
 def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source: str = "") -> Log:
@@ -61,8 +62,11 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
                 )
             )
         sizes.append(len(lines) - before)
-    blocks, framed = BlockReader().read(lines)
-    lines, blocks = _with_kinds(lines, attribute(blocks), framed)
+    reader = BlockReader()
+    blocks, framed = reader.read(lines)
+    end = next((line for line in reversed(lines) if line.text.strip()), None)
+    cut = end.index if end and reader.unfinished and end.index in framed else None
+    lines, blocks = _with_kinds(lines, attribute(blocks), framed, cut)
     runs, start = [], 0
     for size in sizes:
         runs.append(Region(tuple(lines[start : start + size])))
@@ -73,24 +77,24 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
         attempts=split_attempts(lines, blocks),
         total_lines=total_lines,
         marks=tuple(markers(lines)),
+        cut_off=lines[cut] if cut is not None and lines[cut].level not in _QUIET else None,
         looks_like_vllm=stamped or any(_VLLM.search(line.text) for line in lines),
     )
 
 
 def _with_kinds(
-    lines: list[Line], blocks: tuple[ErrorBlock, ...], framed: set[int]
+    lines: list[Line], blocks: tuple[ErrorBlock, ...], framed: set[int], cut: int | None
 ) -> tuple[list[Line], tuple[ErrorBlock, ...]]:
     """Mark the lines of exceptions as such, once it is known which they are."""
     kinds: dict[int, LineKind] = dict.fromkeys(framed, "aside")
     for line in lines:
         if line.kind == "plain" and "[type=" in line.text and _VALIDATOR.match(line.text):
             kinds[line.index] = "exception"
-    end = next((line for line in reversed(lines) if line.text.strip()), None)
-    if end and end.index in framed and _RAISES.match(end.text):
-        # The log was cut before the exception: the line that raises it holds its message.
-        kinds[end.index] = "exception"
+    if cut is not None and _RAISES.match(lines[cut].text):
+        # The line that raises an exception holds its message, too.
+        kinds[cut] = "exception"
     for block in blocks:
-        quiet = _KINDS.get(block.level) if block.level in {"WARNING", "INFO", "DEBUG"} else None
+        quiet = _KINDS.get(block.level) if block.level in _QUIET else None
         kinds[block.root.index] = quiet or "source"
         kinds.update({line.index: quiet or "exception" for line in block.lines})
     marked = [line._replace(kind=kinds[line.index]) if line.index in kinds else line for line in lines]

@@ -77,13 +77,17 @@ class _Open:
 
 
 class BlockReader:
-    """Reads lines in order and returns the exceptions among them; call once per log."""
+    """Reads lines in order and returns the exceptions among them; call once per log.
+
+    `unfinished` says afterwards whether a traceback among them has no end.
+    """
 
     def __init__(self) -> None:
         self._streams: dict[tuple[object, ...], _Open] = {}
         self._blocks: list[ErrorBlock] = []
         self._chains = 0
         self._used: set[int] = set()
+        self.unfinished = False
 
     def read(self, lines: Iterable[Line]) -> tuple[tuple[ErrorBlock, ...], set[int]]:
         """The blocks by position of their exception line, and the indexes of their frame lines."""
@@ -91,6 +95,8 @@ class BlockReader:
             if line.kind != "aside":
                 self._feed(line)
         for stream in self._streams.values():
+            if stream.state == "frames" and stream.frames and not stream.ignored:
+                self.unfinished = True
             self._close(stream, link=None)
         return tuple(sorted(self._blocks, key=lambda block: block.lines[0].index)), self._used
 

@@ -41,7 +41,7 @@ _OTHERS = tuple(
         r"(?P<level>[VDIWEFC])(?P<stamp>\d{3,4} \d\d:\d\d:\d\d)\.\d+ +\d+ (?P<origin>[\w./]{1,160}:\d+)\] (?:\[[\w/]+\] ?)*",
         # common loggers: "2025-06-27 12:57:51,690 - app - ERROR - text", "2025-06-27 12:57:51 | ERROR | text", "[2025-..] [ERROR] text"
         r"\[?(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:[.,]\d+)?Z?\]?(?: ?[-|] ?| )(?:(?P<origin>[\w./:]{1,60})(?: ?[-|] ?| ))?"
-        r"\[?(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\]?(?: ?[-|:] ?| )",
+        r"\[?(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\]?(?: ?[-|:] ?| )(?:[\w.]{1,60} \| )?",
         r"\[(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\] ?",
         # NCCL: "host:12:34 [0] NCCL WARN text"
         r"(?:\[[\d\- :.]{8,40}\] )?(?P<origin>[\w.\-]{1,80}:\d+(?::\d+)? \[-?\d+\](?: [\w./]{1,80}:\d+)?) NCCL (?P<level>INFO|WARN|TRACE|VERSION) ?",

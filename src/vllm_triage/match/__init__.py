@@ -23,6 +23,8 @@ __all__ = ["Matcher", "normalise"]
 _TIMEOUT = 0.05
 _MAX_HITS = 200
 _LAST_WORDS = 25
+# Lines of a message that are read as one.
+_MESSAGE_LINES = 4
 # The echo of a build's command: its words are those of a toolchain, and it says nothing of what went wrong.
 _COMMAND_LINE = lazy(
     r"(?:\[\d+/\d+\] )?(?:\S{0,200}/|(?=nvcc|ptxas|hipcc|clang|g?cc|[gc]\+\+))[\w.+-]{1,60} (?:\S{1,200} )?--?[A-Za-z]\S* "
@@ -51,6 +53,7 @@ class Matcher:
         """Every signature that fits, in the order of the lines."""
         scene = _Scene(log)
         found = list(self._by_words(log, scene))
+        found += self._by_message(scene, found)
         found += self._by_phrase(scene, found)
         found += self._by_place(scene)
         return sorted(found, key=lambda hit: hit.line.index)
@@ -80,6 +83,21 @@ class Matcher:
                     counts[at] += 1
                     told = line if rule.rank == "consequence" else scene.telling(line)
                     yield Hit(rule, signature, told, fields, scene.block(told))
+
+    def _by_message(self, scene: _Scene, found: Sequence[Hit]) -> Iterator[Hit]:
+        """Messages that no line explains by itself: their words may go on in the next one."""
+        explained = {id(hit.block) for hit in found if hit.rule.rank != "consequence"}
+        blocks = [b for b in scene.log.blocks if len(b.lines) > 1 and id(b) not in explained]
+        texts = [normalise(" ".join(one.text.strip() for one in b.lines[:_MESSAGE_LINES])) for b in blocks]
+        for row, literals in self.literals.lines_with(texts).items():
+            block = blocks[row]
+            for at in sorted({at for literal in literals for at in self._owners[literal]}):
+                rule, signature = self._patterns[at]
+                if not scene.holds(signature, block.lines[0]):
+                    continue
+                fields = self._judge(at, window(texts[row], signature.literals))
+                if fields is not None:
+                    yield Hit(rule, signature, block.root, fields, block)
 
     def _judge(self, at: int, text: str) -> dict[str, str] | None:
         import regex

@@ -9,6 +9,7 @@ from vllm_triage.lazy import lazy
 MAX_TEXT = 8192
 _QUOTES = str.maketrans("“”„‘’\u00a0", '"""\'\' ')
 _BLANKS = lazy(r"[ \t]{2,}|\t")
+_NEXT_PIECE = lazy(r"(?<=[\w.,:;!?] )['\"], ['\"]")
 # How shells of other languages tell the end of a process. These are the words of glibc's translations; those
 # that are ASCII are the rules' own, because a pattern's literals must be.
 _TOLD = {
@@ -26,10 +27,15 @@ _TELLS = lazy(
 
 
 def normalise(text: str) -> str:
-    """One blank for a run of blanks, straight quotes for curly ones, a shell's last words in English."""
+    """One blank for a run of blanks, straight quotes for curly ones, a shell's last words in English.
+
+    Of an exception with a message in several arguments, `("one ", "two")`, the pieces are put together.
+    """
     if not text.isascii():
         text = text.translate(_QUOTES)
     plain = (_BLANKS.sub(" ", text) if "  " in text or "\t" in text else text).strip()
+    if ": ('" in plain or ': ("' in plain:
+        plain = _NEXT_PIECE.sub("", plain)
     if not plain.isascii() and (told := _TELLS.match(plain)):
         where = f"{told['script']}: line {told['line']}: " if told["script"] else ""
         return f"{where}{told['pid']}{_TOLD[told['told']]}{plain[told.end() :]}"

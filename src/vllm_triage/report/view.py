@@ -131,7 +131,7 @@ def _no_cause(report: Report, width: int, bar: str) -> list[Row]:
             rows += [Row(evidence_place(evidence), "place"), *quoted(evidence.text, width, bar, most=2)]
     if report.missing:
         rows += [*(_BLANK if report.consequences else []), *prose(report.missing, text_width, "good")]
-    if report.root_error and not report.diagnoses:
+    if report.root_error and not report.diagnoses and not report.missing:
         rows += _unknown(report, text_width)
     return rows
 

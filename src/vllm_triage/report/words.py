@@ -94,7 +94,7 @@ def verdict(report: Report) -> str:
         return f"inconclusive: no failure and no server that became ready{phase}"
     if report.diagnoses:
         return "failed, and this machine refutes what the error looks like"
-    if report.root_error is None:
+    if report.missing or report.root_error is None:
         return "failed, and the part of the log that holds the cause is missing"
     return "failed, and no rule knows the error"
 

@@ -11,6 +11,7 @@ from ..logs import LOG, before_each, scan_texts
         "2026-05-29 09:14:45,594 - INFO - [container] ",
         "2025-06-27 12:57:51,690 - __main__ - INFO - ",
         "2025-06-27 12:57:51,690 INFO ",
+        "2025-03-24 22:04:27 | ERROR | stderr | ",
         "2025-06-27 12:57:51.690 | INFO     | launcher.run:pump:44 - ",
         "[2025-06-27 12:57:51] [INFO] ",
         "INFO:launcher:",

@@ -16,7 +16,7 @@ _SEPARATOR = r"(?: ?[-|:] ?| )"
 _RECORD = lazy(
     rf"{LEVEL}:[A-Za-z_][\w.]{{0,80}}:"
     rf"|(?:{_TIME}{_SEPARATOR}(?:{_FIELD}{_SEPARATOR})?)?"
-    rf"\[?{LEVEL}\]?(?! \d\d-\d\d \d\d:)(?: *[-|:] ?| )(?:{_FIELD} - )?"
+    rf"\[?{LEVEL}\]?(?! \d\d-\d\d \d\d:)(?: *[-|:] ?| )(?:{_FIELD} [-|] )?"
 )
 # A record of another logger is a carrier only if what follows is vLLM's on this share of its lines.
 _CARRIED = 0.05
