@@ -20,6 +20,7 @@ Read = Callable[[str], Log]
         'INFO:     10.0.0.1:5 - "GET /error HTTP/1.1" 500 Internal Server Error',
         "Loading safetensors checkpoint shards:  50% Completed | 1/2 [00:01<00:01,  1.2s/it]",
         "usage: vllm serve [model_tag] [options]",
+        "ERROR 01-22 00:13:32 client.py:282] NoneType: None",
     ],
 )
 def test_an_aside_is_marked(read: Callable[[str], Log], line: str) -> None:

@@ -173,6 +173,34 @@ def test_a_bare_assertion_is_shown_by_its_source_line(read: Read) -> None:
     assert log.blocks[0].root.text.strip() == "assert heads % size == 0"
 
 
+def test_a_raise_that_names_the_type_alone_says_no_more_than_the_exception(read: Read) -> None:
+    log = read(
+        """
+        Traceback (most recent call last):
+          File "a.py", line 1, in f
+            raise TimeoutError from None
+        TimeoutError
+        """
+    )
+
+    assert log.blocks[0].root.text == "TimeoutError"
+
+
+def test_what_another_writer_put_between_a_frame_and_its_source_is_no_source(read: Read) -> None:
+    log = read(
+        """
+        Traceback (most recent call last):
+          File "a.py", line 1, in f
+        Do you wish to run the custom code? [y/N]
+            answer = input(
+        EOFError: EOF when reading a line
+        """
+    )
+
+    assert log.blocks[0].frames[0].source == "answer = input("
+    assert [line.kind for line in log][2] == "plain"
+
+
 def test_ipython_frames_are_frames(read: Read) -> None:
     log = read(
         """

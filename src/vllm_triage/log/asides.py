@@ -13,6 +13,8 @@ _ECHO = lazy(
     r"|Failed to import Triton kernels\. Please make sure your triton version is compatible"
     r"|default_args\b|Namespace\(|SamplingParams\(|Received request |Added request ",
 )
+# What Python's logging prints of an exception where there is none.
+_NO_EXCEPTION = "NoneType: None"
 _ACCESS = lazy(r' - (?:"|&quot;)(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) \S+ HTTP/[\d.]+')
 _SHELL_TRACE = lazy(r"\++ \S|\$ \S|root@\S+#|\S{1,40}@\S{1,60}:\S{0,100}[$#] ")
 _PROGRESS = lazy(r"%(?<=\d%)(?: Completed )?\|")
@@ -37,6 +39,8 @@ class Asides:
         """Whether this message is an aside. `writer` is the prefix's writer ("" for no stamp)."""
         if text.lstrip().startswith(("File ", "Traceback (most")):
             return False
+        if text == _NO_EXCEPTION:
+            return True
         if writer:
             self._in_environment = self._in_usage = False
         elif self._in_environment:

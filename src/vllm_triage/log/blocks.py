@@ -73,6 +73,7 @@ class _Open:
     named: str = ""
     ignored: bool = False
     expect_source: bool = False
+    indented: bool = False
     headed: bool = False
 
 
@@ -144,6 +145,7 @@ class BlockReader:
                 self._close(stream, link=None, keep_chain=stream.state == "idle")
                 stream.state, stream.indent = "frames", max(len(text) - len(text.lstrip()) - 2, 0)
             stream.frames.append(match)
+            stream.indented = text[:1].isspace()
             stream.source, stream.expect_source = None, True
             return
         if match_name := _PROCESS_NAME.match(bare):
@@ -168,7 +170,9 @@ class BlockReader:
         # The line after a frame is its source, even where a paste has lost the indentation.
         # Where a paste has lost the header, the indentation of what is left proves nothing.
         headless = stream.frames and not stream.headed and not stream.expect_source and _LAST.match(bare)
-        if not headless and (indent > stream.indent or (stream.expect_source and not _LAST.match(bare))):
+        # What stands further out than its frame was written by somebody else meanwhile.
+        is_source = stream.expect_source and not _LAST.match(bare) and (indent or not stream.indented)
+        if not headless and (indent > stream.indent or is_source):
             self._used.add(line.index)
             if stream.expect_source and stream.frames:
                 last = stream.frames[-1]

@@ -8,6 +8,7 @@ from vllm_triage.lazy import lazy
 from vllm_triage.model import Line
 
 _VALUE_ERROR = lazy(r"\s*(?:Value error|Assertion failed), ")
+_RAISE_ALONE = lazy(r"\s*raise [\w.]+(?:\(\))?(?: from \w+)?\s*$")
 _PYDANTIC = lazy(r"\[type=(?P<type>\w+)")
 _EXCEPTION = lazy(r"\s*(?:\[?\w+\]?: )?(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|OutOfResources)\b: ?\S")
 
@@ -16,7 +17,7 @@ def root_line(type_: str, message: str, lines: Sequence[Line], source: Line | No
     """The line of an exception that shows its cause.
 
     `lines[0]` holds the type; the others continue its message. `source` is the source line of the
-    last frame, which is all that a bare `AssertionError` has.
+    last frame, which is all that a bare `AssertionError` has; `raise TimeoutError` says no more than the type.
     """
     first, rest = lines[0], lines[1:]
     if type_.rpartition(".")[2] == "ValidationError" and rest:
@@ -36,7 +37,7 @@ def root_line(type_: str, message: str, lines: Sequence[Line], source: Line | No
             if _EXCEPTION.match(line.text):
                 return line
     if not message:
-        if source is not None:
+        if source is not None and not _RAISE_ALONE.match(source.text):
             return source
         return next((line for line in rest if line.text.strip()), first)
     return first
