@@ -43,6 +43,11 @@ SHUTDOWN = lazy(
 )
 
 
+_HEAD = 200
+# One search finds the few lines that any of them is in.
+_ANY = lazy("|".join(one.pattern for one in (_START, _RESTART, _ENGINE_START, _EARLY, READY, SHUTDOWN)))
+
+
 def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple[Attempt, ...]:
     """Cut where a start begins, once the part before it has failed or become ready.
 
@@ -51,13 +56,15 @@ def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple
     start, which is why none of them alone cuts anything.
     """
     failures = {block.lines[0].index for block in blocks if block.level not in {"WARNING", "INFO", "DEBUG"}}
-    has_banner = any(_START.search(line.text[:200]) for line in lines if line.level in {"INFO", ""})
+    told = [line for line in lines if _ANY.search(line.text, 0, _HEAD)]
+    heads = {line.index: line.text[:_HEAD] for line in told}
+    has_banner = any(_START.search(heads[line.index]) for line in told if line.level in {"INFO", ""})
     marker = _START if has_banner else _ENGINE_START
     cuts, over = [0], False
     successors = _successors(lines)
     clock = ""
     for line in lines:
-        head = line.text[:200]
+        head = heads.get(line.index, "")
         went_back = len(line.stamp) == len(clock) and line.stamp < clock
         clock = line.stamp if line.origin and line.stamp else clock
         if (
@@ -72,7 +79,7 @@ def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple
         elif line.index in failures or READY.search(head) or SHUTDOWN.search(head):
             over = True
     ends = [*cuts[1:], len(lines)]
-    return tuple(_attempt(lines[start:end], start, end) for start, end in zip(cuts, ends, strict=True))
+    return tuple(_attempt(told, start, end) for start, end in zip(cuts, ends, strict=True))
 
 
 def _successors(lines: Sequence[Line]) -> set[int]:
@@ -91,11 +98,12 @@ def _successors(lines: Sequence[Line]) -> set[int]:
     }
 
 
-def _attempt(lines: Sequence[Line], start: int, end: int) -> Attempt:
-    ready = next((line for line in lines if READY.search(line.text[:200])), None)
-    shutdown = next((line for line in lines if _is_shutdown(line)), None)
+def _attempt(told: Sequence[Line], start: int, end: int) -> Attempt:
+    own = [line for line in told if start <= line.index < end]
+    ready = next((line for line in own if READY.search(line.text[:_HEAD])), None)
+    shutdown = next((line for line in own if _is_shutdown(line)), None)
     return Attempt(start, end, ready, shutdown)
 
 
 def _is_shutdown(line: Line) -> bool:
-    return line.kind not in {"source"} and SHUTDOWN.search(line.text[:200]) is not None
+    return line.kind not in {"source"} and SHUTDOWN.search(line.text[:_HEAD]) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -36,6 +35,8 @@ def first_release(option: str) -> str | None:
 
 def nearest(option: str, release: str | None) -> str | None:
     """The option of a release (the newest if None) whose name is nearest to one that it does not know."""
+    from difflib import get_close_matches
+
     releases, options = _table()
     wanted = _name(option)
     known = [name for name, span in options.items() if name != wanted and _has(span, release or releases[-1])]

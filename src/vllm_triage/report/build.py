@@ -11,7 +11,6 @@ from vllm_triage.diagnose.values import values_of
 from vllm_triage.model import CheckResult, ErrorBlock, Finding, Hit, Line, Log, Outcome, Probing
 from vllm_triage.model import Context as LogContext
 from vllm_triage.redact import redact, redact_data
-from vllm_triage.remedy import MissingFieldError, fill, fill_remedies
 from vllm_triage.report.model import (
     ChainLink,
     Check,
@@ -64,6 +63,8 @@ def status_of(finding: Finding) -> Status:
 
 
 def _diagnosis(finding: Finding, context: LogContext) -> Diagnosis:
+    from vllm_triage.remedy import fill_remedies
+
     values = values_of(finding, context)
     return Diagnosis(**_common(finding, context), remedies=fill_remedies(finding.rule, values, context))
 
@@ -105,6 +106,8 @@ def _probing(probing: Probing) -> Probes:
 def _summary(rule: Rule, values: Mapping[str, int | float | str]) -> str | None:
     if not rule.summary:
         return None
+    from vllm_triage.remedy import MissingFieldError, fill
+
     # A message taken from the log ends with its own full stop.
     inside = {
         name: value.rstrip(" .:;,") if isinstance(value, str) else value for name, value in values.items()
