@@ -78,6 +78,16 @@ def test_a_place_speaks_only_where_vllm_itself_raised() -> None:
     assert find(below, **place) == []
 
 
+def test_an_error_of_an_operator_is_not_vllms_own() -> None:
+    place = {"raised_in": ("v1/core/kv_cache_utils.py:check_*",)}
+    source = "    torch.ops.demo.reshape(x)\n"
+    called = TRACEBACK.replace("ValueError", f"{source}RuntimeError")
+
+    assert find(called, **place) == []
+    assert len(find(called.replace(source, "    raise RuntimeError(\n"), **place)) == 1
+    assert len(find(called.replace("RuntimeError", "ValueError"), **place)) == 1
+
+
 def test_a_phrase_finds_a_wording_that_drifted() -> None:
     phrase = "the model's maximum length is larger than the tokens that fit into the KV cache"
 

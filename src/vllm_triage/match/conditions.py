@@ -52,5 +52,8 @@ def raised_by_vllm(block: ErrorBlock) -> Frame | None:
     if not block.frames:
         return None
     deepest = block.frames[-1]
+    if block.name == "RuntimeError" and deepest.source and not deepest.source.startswith("raise"):
+        # An operator in C++ that this line calls has raised it, and not what stands there.
+        return None
     path = deepest.file.replace("\\", "/")
     return deepest if "/vllm/" in path or path.startswith("vllm/") else None
