@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 
 from vllm_triage.scan.carriers import containers, loggers, pastes, strings, timestamps
+from vllm_triage.scan.carriers.evidence import OWN
 from vllm_triage.scan.carriers.json_lines import JsonLines
 from vllm_triage.scan.carriers.layer import Detector, Found, Layer
 from vllm_triage.scan.lines import NumberedLine
@@ -14,6 +15,8 @@ from vllm_triage.scan.wraps import find_wraps
 _LAYERS = 4
 # A carrier on all lines lies outside of the hard wraps of a terminal copy, another one inside.
 _ON_ALL = 0.95
+# The smallest share of the lines that one of the detectors asks for, but for those of `ON_ANY_SHARE`.
+_LEAST = 0.15
 # From the narrow to the wide: each may begin with what a later one takes alone.
 DETECTORS: tuple[Detector, ...] = (
     *containers.DETECTORS,
@@ -81,7 +84,10 @@ def _next(texts: list[str]) -> Layer | None:
     written = [text for text in texts if text.strip()]
     if not written:
         return None
-    found: list[Found] = [result for detector in DETECTORS if (result := detector(written))]
+    # Nothing stands before a line that begins with vLLM's own prefix, and the others have to be many.
+    foreign = sum(1 for text in written if not OWN.match(text))
+    detectors = DETECTORS if foreign >= _LEAST * len(written) else pastes.ON_ANY_SHARE
+    found: list[Found] = [result for detector in detectors if (result := detector(written))]
     outside = next((result.layer for result in found if result.share >= _ON_ALL), None)
     return (
         outside

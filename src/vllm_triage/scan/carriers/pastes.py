@@ -38,9 +38,10 @@ def _indentation(sample: Sequence[str]) -> Found | None:
     return prefix_found("indentation", lazy(rf"[ \t]{{{width}}}"), 1.0)
 
 
+ON_ANY_SHARE: tuple[Detector, ...] = (Prefix("pytest", lazy(r"E {3}(?=\s*\S)"), share=0.0),)
 DETECTORS: tuple[Detector, ...] = (
     _line_numbers,
     Prefix("quote", lazy(r"(?:> ?)+"), at_least=2),
     _indentation,
-    Prefix("pytest", lazy(r"E {3}(?=\s*\S)"), share=0.0),
+    *ON_ANY_SHARE,
 )
