@@ -79,3 +79,8 @@ def test_what_ray_prints_late_begins_no_phase(read: Callable[[str], Log]) -> Non
     )
 
     assert [phase for _, phase in markers(list(log))] == ["graph-capture"]
+
+
+def test_without_a_marker_before_it_one_right_after_a_line_tells_the_phase() -> None:
+    assert phase_at([(3, "weights"), (9, "serving")], 1) == "weights"
+    assert phase_at([(30, "arguments")], 1) is None

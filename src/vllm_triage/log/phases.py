@@ -29,6 +29,7 @@ _ANY = lazy("|".join(_MARKERS.values()))
 _EACH = {phase: lazy(pattern) for phase, pattern in _MARKERS.items()}
 # Ray holds back what several actors say and prints it seconds later, when another phase has begun.
 _LATE = lazy(r"\[repeated \d+x across cluster\]")
+_RIGHT_AFTER = 4
 # The first row of which a frame fits wins; the rows go from the narrow to the wide.
 _FRAMES: tuple[tuple[Phase, tuple[str, ...]], ...] = (
     ("graph-capture", ("*:capture_model", "*:_capture_cudagraphs", "*:capture", "*cuda_graph.py:__call__", "*torch/cuda/graphs.py:capture_*", "*:profile_cudagraph_memory")),
@@ -71,8 +72,12 @@ def markers(lines: Sequence[Line]) -> list[tuple[int, Phase]]:
 
 
 def phase_at(marks: Sequence[tuple[int, Phase]], index: int) -> Phase | None:
-    """The phase that the last marker before this line began."""
-    return next((phase for at, phase in reversed(marks) if at <= index), None)
+    """The phase that the last marker before this line began.
+
+    Where the beginning is cut off, that of a marker right after it: processes and bars share a pipe.
+    """
+    before = next((phase for at, phase in reversed(marks) if at <= index), None)
+    return before or next((phase for at, phase in marks if at <= index + _RIGHT_AFTER), None)
 
 
 def phase_of(block: ErrorBlock, marks: Sequence[tuple[int, Phase]]) -> Phase | None:
