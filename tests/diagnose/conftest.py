@@ -41,6 +41,7 @@ RULES = (
     make_rule("worker-died", "died unexpectedly", rank="fallback"),
     make_rule("wrapper", "See root cause above", rank="consequence"),
     make_rule("broken-pipe", "Broken pipe", rank="consequence"),
+    make_rule("shutdown-noise", "nanobind: leaked", rank="consequence"),
     make_rule("stopped-from-outside", "KeyboardInterrupt"),
     make_rule("suggested", "bus trouble", hint=True),
     make_rule("stall", "nothing moves", rank="fallback", on=("info",)),

@@ -300,6 +300,29 @@ def test_a_log_that_ends_within_a_traceback_has_failed(judge: Judge) -> None:
     assert (going_on.verdict, ignored.verdict) == ("inconclusive", "inconclusive")
 
 
+def test_a_record_that_the_engine_started_up_after_is_no_cause(judge: Judge) -> None:
+    up = core("init engine (profile, create kv cache, warmup model) took 3.56 seconds", "INFO")
+    raised = "ValueError: nobody knows this"
+
+    assert judge(log(core("no room left"), up)).verdict == "inconclusive"
+    assert (rules(judge(log(core("no room left"), up, raised))), rules(judge(log(core("no room left"))))) == (
+        [],
+        ["no-room"],
+    )
+    assert rules(judge(log(core("ValueError: no room left"), up))) == ["no-room"]
+
+
+def test_an_error_that_is_tried_again_is_not_the_last_word(judge: Judge) -> None:
+    again = judge(log(core("no weights found at demo, retrying 1 of 2"), "ValueError: nobody knows this"))
+    last = judge(log(core("no weights found at demo"), "ValueError: nobody knows this"))
+
+    assert (rules(again), rules(last)) == ([], ["no-weights"])
+
+
+def test_what_processes_say_at_every_end_is_no_failure(judge: Judge) -> None:
+    assert judge(log("nanobind: leaked 4 instances!")).verdict == "inconclusive"
+
+
 def test_a_validators_message_is_an_exception_under_any_heading(judge: Judge) -> None:
     outcome = judge(
         log(

@@ -86,6 +86,7 @@ def test_an_error_of_an_operator_is_not_vllms_own() -> None:
     assert find(called, **place) == []
     assert len(find(called.replace(source, "    raise RuntimeError(\n"), **place)) == 1
     assert len(find(called.replace("RuntimeError", "ValueError"), **place)) == 1
+    assert find(called.replace("RuntimeError", "TypeError"), **place) == []
 
 
 def test_a_phrase_finds_a_wording_that_drifted() -> None:

@@ -19,6 +19,8 @@ from vllm_triage.model import Attempt, Context, Hit, Line, Log, Loss, Outcome, R
 Nearest = Callable[[str], tuple[tuple[str, float], ...]]
 
 _STOPPED = "stopped-from-outside"
+# What processes say at every end.
+_NOISE = "shutdown-noise"
 # Above this class a line alone does not make a failure.
 _CERTAIN = 2.5
 _CLOSING_LINES = 25
@@ -28,6 +30,7 @@ _QUOTES = re.compile(r"Worker failed with error ['\"](?!None['\"])[^'\"]{8}")
 # A notice of waiting that is said so often, the last time at the end of the log, is a hang.
 _STALLS = 3
 _END_LINES = 3
+_AFTER_THE_ENGINE = {"api", "serving"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,11 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
     wrappers = {hit.line.index for hit in hits if hit.rule.rank == "consequence"}
     own = [block for block in blocks if not wrappers.intersection(line.index for line in block.lines)]
     part = stage(lines, own, attempt, told)
+    up = _engine_up(log, attempt)
     inside: list[Hit] = []
     losses: list[Loss] = []
     for hit in hits:
-        if reason := _out_of_place(hit, part, attempt):
+        if reason := _out_of_place(hit, part, attempt, up):
             losses.append(Loss(hit, reason))
         else:
             inside.append(hit)
@@ -69,6 +73,7 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
         [block for block in blocks if part.start <= block.lines[0].index < part.end],
         inside,
     )
+    found = [candidate for candidate in found if candidate.block or candidate.line.index >= up]
     case = _Case(log, lines, part, inside, order(found), tuple(losses))
     return _served(case) if part.kind == "served" else _failed(case, nearest)
 
@@ -86,7 +91,10 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
     if case.part.kind == "serving":
         # A record without an exception is the answer to a request more often than the end of the engine.
         certain = [c for c in certain if c.block or c.hits or c.line.kind != "error"]
-    wrappers = [c for c in case.found if c.tier >= WRAPPER and not c.explained]
+    noise = {hit.line.index for hit in case.hits if hit.rule.id == _NOISE}
+    wrappers = [
+        c for c in case.found if c.tier >= WRAPPER and not c.explained and c.line.index not in noise
+    ]
     if certain:
         return _rooted(case, certain, nearest)
     if stopped:
@@ -118,6 +126,7 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
         )
     return Outcome(
         "inconclusive",
+        consequences=_consequences(case),
         root=stalled[-1].line if waits else _last_words(case.lines),
         missing=missing.of_unfinished(case.log.looks_like_vllm),
         losses=case.losses,
@@ -144,12 +153,20 @@ def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outc
     )
 
 
-def _out_of_place(hit: Hit, part: Stage, attempt: Attempt) -> str | None:
+def _engine_up(log: Log, attempt: Attempt) -> int:
+    """Index of the last line by which the engine is known to be up: mere records before it were survived."""
+    ups = (at for at, phase in log.marks if phase in _AFTER_THE_ENGINE and attempt.start <= at < attempt.end)
+    return max(ups, default=attempt.start)
+
+
+def _out_of_place(hit: Hit, part: Stage, attempt: Attempt, up: int) -> str | None:
     """Why a hit can't speak of this attempt's failure, or None if it can."""
     if not attempt.start <= hit.line.index < attempt.end:
         return "it belongs to another start"
     if hit.line.index < part.start:
         return "the server became ready after it"
+    if hit.line.index < up and hit.block is None:
+        return "the engine started up after it"
     if hit.line.index >= part.end:
         return "the shutdown had begun"
     if part.kind == "stopped" and hit.rule.id != _STOPPED and hit.rule.rank != "consequence":

@@ -27,6 +27,8 @@ _QUIET = {"WARNING", "INFO", "DEBUG"}
 _VLLM = lazy(r"vllm|EngineCore|LLMEngine", re.IGNORECASE)
 # A validator's message under a heading of some other program's own.
 _VALIDATOR = lazy(r"\s*(?:Value error|Assertion failed), .{1,1000}\[type=\w")
+# An error that is not the last word on it.
+_RETRIES = lazy(r", retrying \d+ of \d+$")
 _RAISES = lazy(r"\s*(?:raise [\w.]+\(f?[\"']\S|assert \S)")
 
 
@@ -47,6 +49,8 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
             kind: LineKind = (
                 "aside" if asides(prefix.text, prefix.writer) else _KINDS.get(prefix.level, "plain")
             )
+            if kind == "error" and _RETRIES.search(prefix.text[-40:]):
+                kind = "warning"
             lines.append(
                 Line(
                     index=len(lines),

@@ -11,7 +11,7 @@ from vllm_triage.lazy import lazy
 from vllm_triage.log import chains
 from vllm_triage.log.blocks import HEADER
 from vllm_triage.log.phases import phase_at, phase_of
-from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm
+from vllm_triage.match.conditions import conditions_hold, frame_fits, raised_by_vllm, refused_by_vllm
 from vllm_triage.match.fuzzy import Phrases, nearest
 from vllm_triage.match.text import normalise, window
 from vllm_triage.model import ErrorBlock, Hit, Line, Log
@@ -145,7 +145,10 @@ class Matcher:
             frame = raised_by_vllm(block)
             if frame is None or block.level in {"WARNING", "INFO", "DEBUG"}:
                 continue
+            refused = refused_by_vllm(block)
             for rule, signature in self._places:
+                if not refused and rule.rank != "fallback":
+                    continue
                 if frame_fits(frame, signature.raised_in) and scene.holds(signature, block.lines[0]):
                     yield Hit(rule, signature, block.root, {}, block)
 

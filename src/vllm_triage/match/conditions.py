@@ -47,13 +47,16 @@ def conditions_hold(
     return not signature.phases or phase in signature.phases
 
 
+def refused_by_vllm(block: ErrorBlock) -> bool:
+    """Whether vLLM's line raises the exception itself, as far as is known, and not an operator that it calls."""
+    source = block.frames[-1].source
+    return not source or source.startswith("raise") or block.name not in {"RuntimeError", "TypeError"}
+
+
 def raised_by_vllm(block: ErrorBlock) -> Frame | None:
     """The deepest frame if it is vLLM's own: then vLLM itself raised the exception there."""
     if not block.frames:
         return None
     deepest = block.frames[-1]
-    if block.name == "RuntimeError" and deepest.source and not deepest.source.startswith("raise"):
-        # An operator in C++ that this line calls has raised it, and not what stands there.
-        return None
     path = deepest.file.replace("\\", "/")
     return deepest if "/vllm/" in path or path.startswith("vllm/") else None

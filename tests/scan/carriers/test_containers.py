@@ -52,3 +52,7 @@ def test_services_of_different_width() -> None:
 )
 def test_tables_stay(lines: list[str]) -> None:
     assert scan_texts(lines) == lines
+
+
+def test_the_steps_of_a_docker_build() -> None:
+    assert scan_texts([f"#4 {3570.9 + at:.1f} {text}" for at, text in enumerate(LOG)]) == LOG

@@ -67,4 +67,6 @@ DETECTORS: tuple[Detector, ...] = (
     _cri,
     Prefix("kubectl-prefix", lazy(r"\[pod/[^\]\s]{1,200}\] ?")),
     _compose,
+    # `docker build --progress=plain`
+    Prefix("buildkit", lazy(r"#\d{1,4} \d{1,6}\.\d{1,4}(?: |$)"), at_least=3),
 )
