@@ -92,9 +92,7 @@ def _failed(case: _Case, nearest: Nearest) -> Outcome:
         # A record without an exception is the answer to a request more often than the end of the engine.
         certain = [c for c in certain if c.block or c.hits or c.line.kind != "error"]
     noise = {hit.line.index for hit in case.hits if hit.rule.id == _NOISE}
-    wrappers = [
-        c for c in case.found if c.tier >= WRAPPER and not c.explained and c.line.index not in noise
-    ]
+    wrappers = [c for c in case.found if c.tier >= WRAPPER and not c.explained and c.line.index not in noise]
     if certain:
         return _rooted(case, certain, nearest)
     if stopped:
