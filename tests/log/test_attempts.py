@@ -46,6 +46,13 @@ def test_a_warning_with_a_traceback_is_no_failure_to_cut_at(read: Read) -> None:
     assert len(read("\n".join([BANNER, warning, ARGS])).attempts) == 1
 
 
+def test_api_servers_that_fail_in_turn_of_one_engine_are_one_start(read: Read) -> None:
+    one = ["Traceback (most recent call last):", '  File "/venv/x.py", line 3, in main', "RuntimeError: gone"]
+    lines = [f"(APIServer pid={pid}) {text}" for pid in (10, 20) for text in one]
+
+    assert len(read("\n".join(lines)).attempts) == 1
+
+
 def test_an_api_server_of_another_pid_is_another_start(read: Read) -> None:
     lines = [f"(APIServer pid={pid}) ValueError: no room" for pid in (10, 10, 20)]
 

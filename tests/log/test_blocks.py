@@ -201,6 +201,14 @@ def test_what_another_writer_put_between_a_frame_and_its_source_is_no_source(rea
     assert [line.kind for line in log][2] == "plain"
 
 
+def test_the_notice_that_the_engine_failed_is_no_part_of_a_message(read: Read) -> None:
+    log = read(
+        "RuntimeError: no answer within 5 minutes\nEngine core initialization failed. See root cause above."
+    )
+
+    assert [len(block.lines) for block in log.blocks] == [1]
+
+
 def test_ipython_frames_are_frames(read: Read) -> None:
     log = read(
         """

@@ -95,7 +95,7 @@ def _of_chain(
         block
         for block in chain
         if _explains(own[block.lines[0].index])
-        or not (block.name in _STOPS or any(line.index in wrappers for line in (*block.lines, block.root)))
+        or not (block.name in _STOPS or {block.lines[0].index, block.root.index} & wrappers)
     ]
     picked = _pick(real)
     for block in chain:

@@ -43,6 +43,7 @@ SHUTDOWN = lazy(
 )
 
 
+_TRACEBACK = lazy(r"\s*Traceback \(")
 _HEAD = 200
 # One search finds the few lines that any of them is in.
 _ANY = lazy("|".join(one.pattern for one in (_START, _RESTART, _ENGINE_START, _EARLY, READY, SHUTDOWN)))
@@ -83,7 +84,10 @@ def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple
 
 
 def _successors(lines: Sequence[Line]) -> set[int]:
-    """Indexes of the first lines of API servers that write only after all before them have ended."""
+    """Indexes of the first lines of API servers that write only after all before them have ended.
+
+    One whose first line is a traceback is no new start: several API servers fail of one engine, each in turn.
+    """
     first: dict[int | None, int] = {}
     last: dict[int | None, int] = {}
     for line in lines:
@@ -93,7 +97,8 @@ def _successors(lines: Sequence[Line]) -> set[int]:
     return {
         begin
         for pid, begin in first.items()
-        if any(first[other] < begin for other in first)
+        if not _TRACEBACK.match(lines[begin].text)
+        and any(first[other] < begin for other in first)
         and all(last[other] < begin for other in first if first[other] < begin)
     }
 

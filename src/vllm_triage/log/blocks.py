@@ -53,7 +53,7 @@ _QUALIFIED = lazy(
 # A line that begins something else and therefore can't continue an exception's message.
 _OPENER = lazy(
     r"Traceback \(most|The above exception|During handling|Process \w[\w-]* ?[:(]|Exception (?:in|ignored)|usage: "
-    r"|\[rank\d|nanobind: |terminate called|!!!!!!!|Fatal Python error|\*\*\* SIG|Aborted|Killed|Segmentation fault"
+    r"|(?:Engine ?[Cc]ore|WorkerProc) (?:initialization failed|failed|hit|encountered)\b|\[rank\d|nanobind: |terminate called|!!!!!!!|Fatal Python error|\*\*\* SIG|Aborted|Killed|Segmentation fault"
     r"|/\S+\.py:\d+: \w*Warning|\S+:\d+:\d+ \[\d\] NCCL|resource_tracker|sys:1: "
 )
 
