@@ -310,6 +310,7 @@ def test_a_record_that_the_engine_started_up_after_is_no_cause(judge: Judge) -> 
         ["no-room"],
     )
     assert rules(judge(log(core("ValueError: no room left"), up))) == ["no-room"]
+    assert rules(judge(log(core("no room left").replace("DP0", "DP1"), up))) == ["no-room"]
 
 
 def test_an_error_that_is_tried_again_is_not_the_last_word(judge: Judge) -> None:

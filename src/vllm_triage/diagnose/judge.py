@@ -30,7 +30,7 @@ _QUOTES = re.compile(r"Worker failed with error ['\"](?!None['\"])[^'\"]{8}")
 # A notice of waiting that is said so often, the last time at the end of the log, is a hang.
 _STALLS = 3
 _END_LINES = 3
-_AFTER_THE_ENGINE = {"api", "serving"}
+_RANK = re.compile(r"DP\d+")
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,12 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
     wrappers = {hit.line.index for hit in hits if hit.rule.rank == "consequence"}
     own = [block for block in blocks if not wrappers.intersection(line.index for line in block.lines)]
     part = stage(lines, own, attempt, told)
-    up = _engine_up(log, attempt)
+    phases = dict(log.marks)
+    ups = [line for line in lines if phases.get(line.index) in {"api", "serving"}]
     inside: list[Hit] = []
     losses: list[Loss] = []
     for hit in hits:
-        if reason := _out_of_place(hit, part, attempt, up):
+        if reason := _out_of_place(hit, part, attempt, ups):
             losses.append(Loss(hit, reason))
         else:
             inside.append(hit)
@@ -73,7 +74,7 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
         [block for block in blocks if part.start <= block.lines[0].index < part.end],
         inside,
     )
-    found = [candidate for candidate in found if candidate.block or candidate.line.index >= up]
+    found = [candidate for candidate in found if candidate.block or not _survived(candidate.line, ups)]
     case = _Case(log, lines, part, inside, order(found), tuple(losses))
     return _served(case) if part.kind == "served" else _failed(case, nearest)
 
@@ -151,19 +152,23 @@ def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outc
     )
 
 
-def _engine_up(log: Log, attempt: Attempt) -> int:
-    """Index of the last line by which the engine is known to be up: mere records before it were survived."""
-    ups = (at for at, phase in log.marks if phase in _AFTER_THE_ENGINE and attempt.start <= at < attempt.end)
-    return max(ups, default=attempt.start)
+def _survived(line: Line, ups: Sequence[Line]) -> bool:
+    """Whether an engine started up after this record of it; `ups` are the lines by which one is known to be up."""
+    own = _RANK.search(line.process)
+    for up in ups:
+        other = _RANK.search(up.process)
+        if up.index > line.index and (not own or not other or own[0] == other[0]):
+            return True
+    return False
 
 
-def _out_of_place(hit: Hit, part: Stage, attempt: Attempt, up: int) -> str | None:
+def _out_of_place(hit: Hit, part: Stage, attempt: Attempt, ups: Sequence[Line]) -> str | None:
     """Why a hit can't speak of this attempt's failure, or None if it can."""
     if not attempt.start <= hit.line.index < attempt.end:
         return "it belongs to another start"
     if hit.line.index < part.start:
         return "the server became ready after it"
-    if hit.line.index < up and hit.block is None:
+    if hit.block is None and _survived(hit.line, ups):
         return "the engine started up after it"
     if hit.line.index >= part.end:
         return "the shutdown had begun"
