@@ -46,6 +46,7 @@ class Phrases:
                 self._by_word.setdefault(word, []).append(len(self._wordings))
                 self._rules.setdefault(word, set()).add(rule.id)
             self._wordings.append((rule, signature, words))
+        self._weights = {word: _weight(len(rules)) for word, rules in self._rules.items()}
 
     def search(self, text: str) -> Iterator[tuple[Rule, Signature, float]]:
         """Rules with a wording that is alike, with the similarity (0 to 1), best first."""
@@ -53,12 +54,12 @@ class Phrases:
         shared: Counter[int] = Counter()
         for word in set(words):
             for at in self._by_word.get(word, ()):
-                shared[at] += self._weight(word)
+                shared[at] += self._weights[word]
         alike: list[tuple[float, int]] = []
         for at, weight in shared.most_common(_SHORTLIST):
             wording = self._wordings[at][2]
-            total = sum(map(self._weight, wording))
-            if weight < _MIN_SHARE * sum(map(self._weight, set(wording))) or total < _MIN_WEIGHT:
+            total = sum(map(self._weights.__getitem__, wording))
+            if weight < _MIN_SHARE * sum(map(self._weights.__getitem__, set(wording))) or total < _MIN_WEIGHT:
                 continue
             if (share := self._share(wording, words, total)) >= _MIN_SHARE:
                 alike.append((share, at))
@@ -93,11 +94,12 @@ class Phrases:
         found = [word for block in blocks for word in wording[block.a : block.a + block.size]]
         if len(found) < _MIN_WORDS or all(len(self._rules[word]) > _FEW_RULES for word in found):
             return 0.0
-        return sum(map(self._weight, found)) / total
+        return sum(map(self._weights.__getitem__, found)) / total
 
-    def _weight(self, word: str) -> int:
-        """Words of few rules say more; whole numbers keep the Counter exact."""
-        return 1 + int(100 * math.log(_MANY_RULES / min(1 + len(self._rules.get(word, ())), _MANY_RULES)))
+
+def _weight(rules: int) -> int:
+    """Of a word that so many rules have: words of few rules say more. Whole numbers keep the Counter exact."""
+    return 1 + int(100 * math.log(_MANY_RULES / min(1 + rules, _MANY_RULES)))
 
 
 def _speaks_of_others(wording: Sequence[str], words: Sequence[str]) -> bool:
