@@ -9,7 +9,7 @@ from vllm_triage.model import Attempt, ErrorBlock, Line
 
 _START = lazy(
     r"vLLM API server version |non-default args: |█.{0,60}version +v?\d|▄.{0,60}version +v?\d|▀.{0,60}version +v?\d"
-    r"|vLLM server version |version (?<!\wversion )\d+\.\d+\.\d+\S* *$"
+    r"|vLLM server version |version (?<!\wversion )(?<![\w)\]:] version )\d+\.\d+\.\d+\S* *$"
 )
 # A supervisor that starts the server again.
 _RESTART = lazy(
