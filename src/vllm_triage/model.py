@@ -71,7 +71,8 @@ class ErrorBlock(NamedTuple):
     `lines[0]` is the line with the type; `root` is the line of the block that says most (the
     "Value error, ..." line of a pydantic error, the source line of a bare assertion).
     `link` says how the block leads to the next one of its chain: "cause" (direct cause),
-    "context" (during handling), or None for the last.
+    "context" (during handling), or None for the last. `thread` names the thread that it ended, if the
+    process lived on.
     """
 
     type: str
@@ -83,6 +84,7 @@ class ErrorBlock(NamedTuple):
     level: str = ""
     link: Literal["cause", "context"] | None = None
     chain: int = 0
+    thread: str = ""
 
     @property
     def name(self) -> str:

@@ -23,6 +23,8 @@ WRAPPER = 6.0
 # A plain line of no known form in which a fallback rule knows the words.
 _KNOWN_WORDS = 2.2
 _ENVIRONMENT = 0.9
+# An exception that ended a thread of a process that lived on.
+_THREAD = 0.6
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class Candidate:
 
     `tier` is its class by form, lower is likelier: 0 an exception (a compiler's error
     that an exception announces stands before it), 1 native and tool output,
-    1.6 an ERROR record, 2 the death of a process, 5 plain words, 6 a wrapper.
+    1.6 an ERROR record, 2 the death of a process, 5 plain words, 6 a wrapper. `passed` says that the start
+    went on to its next phase after a mere record or notice, and met an exception there.
     """
 
     line: Line
     block: ErrorBlock | None
     tier: float
     hits: tuple[Hit, ...] = ()
+    passed: bool = False
 
     @property
     def built(self) -> bool:
@@ -107,6 +111,8 @@ def _of_chain(
         elif block.message.endswith(":") and block.root is block.lines[0]:
             # "Error raised in subprocess:" announces what is printed below it.
             tier = 0.3
+        elif block.thread:
+            tier = _THREAD
         elif any(frame.file.endswith("collect_env.py") for frame in block.frames):
             # The dump of the environment that reports begin with has failures of its own.
             tier = _ENVIRONMENT

@@ -14,10 +14,11 @@ from vllm_triage.model import Attempt, ErrorBlock, Line, Role
 _FATAL = lazy(
     r"EngineCore encountered (?:a fatal error|an issue)|EngineDeadError|Engine loop is not running|Background loop (?:has errored|is not running)"
     r"|AsyncLLM output_handler failed|ot fatal signal from worker|terminating server process|died unexpectedly|EngineCore died"
-    r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|Watchdog caught collective|error while attempting to bind on address|exit code: -\d|OOMKilled|oom-kill"
+    r"|Fatal Python error|Segfault encountered|terminate called|Segmentation fault|^Killed$|\b(?:Killed|Aborted|Bus error)(?: +\(core dumped\))? +\S*vllm |Watchdog caught collective|error while attempting to bind on address|exit code: -(?!15\b|2\b)\d|OOMKilled|oom-kill"
 )
 # V0's engine loop says nothing more of the exception that it ends with than its repr.
 _ENGINE_LOOP = lazy(r"[A-Z]\w{2,60}(?:Error|Exception)\(")
+_OF_DEVICE = lazy(r"(?:CUDA|HIP|NCCL|NPU|XPU)\b.{0,20}? [Ee]rror|(?:CUDA|HIP|NPU|XPU) out of memory")
 # What uvicorn says at the end of a server that had been up.
 _ORDERLY_END = lazy(
     r"Shutting down$|Shutting down FastAPI HTTP server|Waiting for (?:background tasks|connections) to c"
@@ -64,15 +65,14 @@ def stage(
     stop = _stop_at(lines, ready)
     end = attempt.end if stop is None else stop
     fatal = [line for line in lines if ready < line.index < end and _is_fatal(line)]
-    after = [block for block in serious if ready < block.lines[0].index < end]
-    stamped = [
-        block
-        for block in after
-        if block.lines[0].role in {Role.WORKER, Role.ENGINE} and block.level == "ERROR"
-    ]
+    after = [block for block in serious if ready < block.lines[0].index < end and not _of_request(block)]
+    # What an answer follows was survived, unless it is the device that failed.
+    answered = max((line.index for line in lines if _is_answer(line)), default=ready)
+    after = [block for block in after if block.lines[-1].index > answered or _OF_DEVICE.search(block.message)]
+    stamped = any(b.lines[0].role in {Role.WORKER, Role.ENGINE} and b.level == "ERROR" for b in after)
     last = _last_index(lines, end)
-    closing = [block for block in after if stop is None and block.lines[-1].index > last - _LAST_LINES]
-    if fatal or stamped or (closing and not _alive_after(lines, closing[-1])):
+    closing = any(block.lines[-1].index > last - _LAST_LINES or _in_vllm(block) for block in after)
+    if fatal or stamped or (closing and stop is None):
         return Stage("serving", ready + 1, end)
     return Stage("served", ready + 1, end)
 
@@ -103,7 +103,9 @@ def _stop_at(lines: Sequence[Line], ready: int) -> int | None:
         (
             line.index
             for line in lines
-            if line.index > ready and line.kind != "source" and SHUTDOWN.search(line.text[:200])
+            if line.index > ready
+            and line.kind not in {"source", "aside"}
+            and SHUTDOWN.search(line.text[:200])
         ),
         None,
     )
@@ -113,8 +115,15 @@ def _last_index(lines: Sequence[Line], end: int) -> int:
     return next((line.index for line in reversed(lines) if line.index < end and line.text.strip()), end)
 
 
-def _alive_after(lines: Sequence[Line], block: ErrorBlock) -> bool:
-    return any(line.index > block.lines[-1].index and _is_answer(line) for line in lines)
+def _of_request(block: ErrorBlock) -> bool:
+    """Whether one request failed, in its handler or in a client that shares the log: no server ends of it."""
+    return block.type.startswith("openai.") or any(
+        "/starlette/" in frame.file or "/uvicorn/protocols/" in frame.file for frame in block.frames
+    )
+
+
+def _in_vllm(block: ErrorBlock) -> bool:
+    return any("/vllm/" in frame.file for frame in block.frames)
 
 
 def _is_answer(line: Line) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vllm_triage.catalog.rule import Phase
 from vllm_triage.diagnose import missing
@@ -58,7 +58,7 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
         (h.line for h in hits if h.rule.id == _STOPPED and attempt.start <= h.line.index < attempt.end), None
     )
     wrappers = {hit.line.index for hit in hits if hit.rule.rank == "consequence"}
-    own = [block for block in blocks if not wrappers.intersection(line.index for line in block.lines)]
+    own = [block for block in blocks if not {block.lines[0].index, block.root.index} & wrappers]
     part = stage(lines, own, attempt, told)
     phases = dict(log.marks)
     ups = [line for line in lines if phases.get(line.index) in {"api", "serving"}]
@@ -75,6 +75,7 @@ def judge(log: Log, attempt: Attempt, hits: Sequence[Hit], nearest: Nearest) -> 
         inside,
     )
     found = [candidate for candidate in found if candidate.block or not _survived(candidate.line, ups)]
+    found = _with_passed(found, log.marks)
     case = _Case(log, lines, part, inside, order(found), tuple(losses))
     return _served(case) if part.kind == "served" else _failed(case, nearest)
 
@@ -150,6 +151,20 @@ def _rooted(case: _Case, certain: Sequence[Candidate], nearest: Nearest) -> Outc
         losses=(*case.losses, *losses),
         context=case.context(_phase(root, case.log)),
     )
+
+
+def _with_passed(found: Sequence[Candidate], marks: Sequence[tuple[int, Phase]]) -> list[Candidate]:
+    """Mark the records after which a phase began that ended with an exception, if that is of another rule."""
+    raised = [c for c in found if c.block and c.tier < WRAPPER]
+    ends = max((c.line.index for c in raised), default=-1)
+    begun = max((at for at, _ in marks if at < ends), default=-1)
+    rules = {hit.rule.id for c in raised for hit in c.hits}
+    return [
+        replace(c, passed=True)
+        if not c.block and c.line.index < begun and rules.isdisjoint(hit.rule.id for hit in c.hits)
+        else c
+        for c in found
+    ]
 
 
 def _survived(line: Line, ups: Sequence[Line]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from vllm_triage.catalog.rule import FieldSpec
 from vllm_triage.diagnose.candidates import WRAPPER, Candidate
+from vllm_triage.lazy import lazy
 from vllm_triage.model import Finding, Hit, Loss
 
 _RANKS = {"specific": 0, "generic": 1, "fallback": 3}
@@ -14,6 +15,14 @@ _CONFIDENCE = (0.92, 0.75, 0.45, 0.5)
 # A line that needs an explanation from the catalog to count at all is worth less than an exception.
 _KIND_COST = {"plain": 0.3, "error": 0.2, "warning": 0.35, "info": 0.45}
 _UNEXPLAINED = 0.5
+_PASSED = 0.5
+# What a process says of a peer that is gone: the peer's own error comes before it, wherever it stands.
+_PEER = 0.7
+_OF_A_PEER = lazy(
+    r"remote process exited|ncclRemoteError|Connection (?:closed|reset) by peer|recvValue failed|failed to recv, got 0 bytes"
+    r"|Broken pipe|Timed out after \d+ seconds waiting for clients|Watchdog caught collective operation timeout|Some NCCL operations have failed"
+    r"|connect returned Connection refused"
+)
 _KNOWN_LINE = 1.9
 _REFUTED = 0.1
 _MAX_FINDINGS = 4
@@ -30,9 +39,26 @@ def strength(hit: Hit) -> tuple[int, float, int]:
 
 def order(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Likeliest root cause first: by form and explanation, then worker before core before server, then time."""
-    return sorted(
-        candidates, key=lambda candidate: (_weight(candidate), candidate.role, candidate.line.index)
-    )
+    every = list(candidates)
+    own = [one for one in every if one.tier < WRAPPER and not _is_of_peer(one)]
+    told = min((one.line.index for one in own if one.explained), default=None)
+    owners = {(one.role, one.line.process) for one in own if one.block}
+
+    def key(one: Candidate) -> tuple[float, int, int]:
+        cost = _weight(one) + (_PASSED if one.passed else 0.0)
+        before = told is not None and told < one.line.index
+        if _is_of_peer(one) and (
+            before or any(role <= one.role and name != one.line.process for role, name in owners)
+        ):
+            cost += _PEER
+        return cost, one.role, one.line.index
+
+    return sorted(every, key=key)
+
+
+def _is_of_peer(candidate: Candidate) -> bool:
+    texts = (candidate.line.text, candidate.block.message if candidate.block else "")
+    return any(_OF_A_PEER.search(text[:1000]) for text in texts)
 
 
 def _weight(candidate: Candidate) -> float:

@@ -22,8 +22,9 @@ _ENGINE_START = lazy(r"Initializing an? (?:V\d )?LLM engine")
 _EARLY = lazy(
     r"Automatically detected platform |Initializing an? (?:V\d )?LLM engine|Resolved architecture: "
 )
+# Not "until", "when", "once" or "if the server is ready".
 READY = lazy(
-    r"Application startup complete|Uvicorn running on |server is ready(?<!cold server is ready)|Starting vLLM server on .{0,80}ready"
+    r"Application startup complete|Uvicorn running on |server is ready(?<!cold server is ready)(?<![lnef] the server is ready)|Starting vLLM server on .{0,80}ready"
 )
 SERVING = lazy(
     r"Avg prompt throughput: |Avg generation throughput: |Engine 0*\d+: Avg |HTTP/1\.[01]\" 200|Processed prompts: "
@@ -77,7 +78,9 @@ def split_attempts(lines: Sequence[Line], blocks: Sequence[ErrorBlock]) -> tuple
             if over:
                 cuts.append(line.index)
             over = False
-        elif line.index in failures or READY.search(head) or SHUTDOWN.search(head):
+        elif line.index in failures or (
+            line.kind != "aside" and (READY.search(head) or SHUTDOWN.search(head))
+        ):
             over = True
     ends = [*cuts[1:], len(lines)]
     return tuple(_attempt(told, start, end) for start, end in zip(cuts, ends, strict=True))
@@ -104,7 +107,7 @@ def _successors(lines: Sequence[Line]) -> set[int]:
 
 
 def _attempt(told: Sequence[Line], start: int, end: int) -> Attempt:
-    own = [line for line in told if start <= line.index < end]
+    own = [line for line in told if start <= line.index < end and line.kind != "aside"]
     ready = next((line for line in own if READY.search(line.text[:_HEAD])), None)
     shutdown = next((line for line in own if _is_shutdown(line)), None)
     return Attempt(start, end, ready, shutdown)

@@ -71,6 +71,7 @@ class _Open:
     message: str = ""
     chain: int = -1
     named: str = ""
+    thread: str = ""
     ignored: bool = False
     expect_source: bool = False
     indented: bool = False
@@ -151,7 +152,7 @@ class BlockReader:
         if match_name := _PROCESS_NAME.match(bare):
             self._used.add(line.index)
             self._close(stream, link=None)
-            stream.named = match_name["name"] or ""
+            stream.named, stream.thread = match_name["name"] or "", match_name["thread"] or ""
             return
         if stream.state == "frames":
             self._inside(stream, line, text)
@@ -236,12 +237,14 @@ class BlockReader:
                     level=first.level,
                     link=link,
                     chain=stream.chain,
+                    thread=stream.thread,
                 )
             )
         # What was said before a traceback holds until its last link is read.
         goes_on = stream.state == "idle" or link is not None or keep_chain
         fresh = _Open(
             named=stream.named if goes_on else "",
+            thread=stream.thread if goes_on else "",
             ignored=stream.ignored and goes_on,
             chain=stream.chain if link or keep_chain else -1,
         )
