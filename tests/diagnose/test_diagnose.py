@@ -269,6 +269,49 @@ def test_words_that_only_suggest_a_cause_are_less_sure_than_words_that_prove_one
     assert rules(judge(log("bus trouble", worker(0, "ValueError: no room left"))))[0] == "no-room"
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "RuntimeError: [gloo/transport/tcp/pair.cc:544] Connection closed by peer [10.0.0.7]:2345",
+        "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients joined.",
+        "torch.distributed.DistBackendError: NCCL error, remote process exited: request refused",
+    ],
+)
+@pytest.mark.parametrize("own", ["ValueError: no room left", "ValueError: nobody knows this"])
+def test_the_error_of_the_peer_that_is_gone_comes_before_the_news_of_it(
+    judge: Judge, lost: str, own: str
+) -> None:
+    outcome = judge(log(worker(0, lost), worker(1, own), worker(2, lost)))
+
+    assert root_number(outcome) == 3
+
+
+def test_a_lost_peer_is_the_cause_where_nobody_says_more(judge: Judge) -> None:
+    assert root_number(judge(log(worker(0, "RuntimeError: Connection closed by peer"), WRAPPER))) == 2
+
+
+def test_a_notice_that_the_start_went_on_after_yields_to_the_exception_it_ended_with(judge: Judge) -> None:
+    notice, raised = "no weights found at first, once more", "ValueError: nobody knows this"
+    went_on = "INFO 11-20 10:00:00 [default_loader.py:267] Loading weights took 2.48 seconds"
+
+    assert rules(judge(log(notice, went_on, raised))) == []
+    assert rules(judge(log(notice, raised))) == ["no-weights"]
+    assert rules(judge(log(notice, went_on, "ValueError: no weights found"))) == ["no-weights"]
+
+
+def test_an_exception_that_ended_a_thread_is_less_than_one_that_ended_the_process(judge: Judge) -> None:
+    thread = [
+        "Exception in thread Thread-2 (_report_usage_worker):",
+        "Traceback (most recent call last):",
+        '  File "/venv/vllm/usage/usage_lib.py", line 3, in _report_usage_worker',
+        "ValueError: no weights found",
+    ]
+
+    assert rules(judge(log(*thread, core("ValueError: no room left"))))[0] == "no-room"
+    assert rules(judge(log(*thread, core("ValueError: nobody knows this")))) == []
+    assert rules(judge(log(*thread))) == ["no-weights"]
+
+
 def test_a_log_that_ends_with_a_notice_of_waiting_shows_it(judge: Judge) -> None:
     outcome = judge(log("INFO 11-20 10:05:00 [x.py:1] nothing moves"))
 

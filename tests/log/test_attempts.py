@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from vllm_triage.model import Log
 
 Read = Callable[[str], Log]
@@ -44,6 +46,11 @@ def test_a_warning_with_a_traceback_is_no_failure_to_cut_at(read: Read) -> None:
     warning = "WARNING 11-20 10:00:00 [x.py:1] ImportError: no numa"
 
     assert len(read("\n".join([BANNER, warning, ARGS])).attempts) == 1
+
+
+@pytest.mark.parametrize("line", ["NCCL version 2.27.3+cuda12.9", "Last error, NCCL version 2.27.3"])
+def test_the_version_of_a_library_is_no_banner(read: Read, line: str) -> None:
+    assert len(read("\n".join([ENGINE, FAILURE, line])).attempts) == 1
 
 
 def test_api_servers_that_fail_in_turn_of_one_engine_are_one_start(read: Read) -> None:
