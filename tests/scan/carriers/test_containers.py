@@ -38,8 +38,21 @@ def test_an_empty_line_may_have_lost_its_blank() -> None:
 
 
 def test_services_of_different_width() -> None:
-    lines = [line for number in range(4) for line in (f"vllm-1   | {number}", f"proxy-12 | GET {number}")]
+    lines = [line for number in range(4) for line in (f"llm-1    | {number}", f"proxy-12 | GET {number}")]
     assert scan_texts(lines)[:2] == ["0", "GET 0"]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    ["{}-1 | ", "[pod/{}-0/main] ", "Dec 01 09:14:40 host {}[52]: "],
+    ids=["compose", "kubectl", "syslog"],
+)
+def test_services_that_say_nothing_of_vllm_are_left_out_beside_one_that_does(prefix: str) -> None:
+    own, other = prefix.format("llm"), prefix.format("webui")
+    lines = [line for text in LOG for line in (own + text, other + "INFO:     Application startup complete.")]
+
+    assert scan_texts(lines) == LOG
+    assert len(scan_texts([line for line in lines if line.startswith(other)])) == len(LOG)
 
 
 @pytest.mark.parametrize(

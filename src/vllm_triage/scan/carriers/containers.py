@@ -56,16 +56,17 @@ def _cri(sample: Sequence[str]) -> Found | None:
 
 
 def _compose(sample: Sequence[str]) -> Found | None:
-    services = [found["service"] for line in sample if (found := _COMPOSE.match(line))]
+    found = [match for line in sample if (match := _COMPOSE.match(line))]
+    services = [match["service"] for match in found]
     # Services come back; the first column of a table doesn't.
     if len(services) < max(3, 0.15 * len(sample)) or len(set(services)) > len(services) / 3:
         return None
-    return prefix_found("compose", _COMPOSE, len(services) / len(sample))
+    return prefix_found("compose", _COMPOSE, len(services) / len(sample), found)
 
 
 DETECTORS: tuple[Detector, ...] = (
     _cri,
-    Prefix("kubectl-prefix", lazy(r"\[pod/[^\]\s]{1,200}\] ?")),
+    Prefix("kubectl-prefix", lazy(r"\[pod/(?P<service>[^\]\s]{1,200})\] ?")),
     _compose,
     # `docker build --progress=plain`
     Prefix("buildkit", lazy(r"#\d{1,4} \d{1,6}\.\d{1,4}(?: |$)"), at_least=3),

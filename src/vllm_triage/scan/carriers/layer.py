@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from vllm_triage.lazy import lazy
+from vllm_triage.scan.carriers.evidence import PROCESS, STAMP
 from vllm_triage.scan.lines import NumberedLine
+
+_OF_VLLM = lazy(rf"(?i:vllm)|{PROCESS}|{STAMP}")
 
 
 class Layer(Protocol):
@@ -45,10 +49,14 @@ Detector = Callable[[Sequence[str]], Found | None]
 
 @dataclass
 class PrefixLayer:
-    """Takes off each line what a pattern finds at its start; other lines stay as they are."""
+    """Takes off each line what a pattern finds at its start; other lines stay as they are.
+
+    Lines of the services named in `strangers`, the pattern's group of that name, are left out.
+    """
 
     name: str
     pattern: re.Pattern[str]
+    strangers: frozenset[str] = frozenset()
 
     idle = True
 
@@ -57,19 +65,33 @@ class PrefixLayer:
         return (self.name,)
 
     def push(self, lines: list[NumberedLine]) -> list[NumberedLine]:
-        match = self.pattern.match
+        match, strangers = self.pattern.match, self.strangers
         return [
-            (number, text[found.end() :]) if (found := match(text)) else (number, text)
+            (number, text[found.end() :]) if found else (number, text)
             for number, text in lines
+            if not ((found := match(text)) and strangers and found["service"] in strangers)
         ]
 
     def flush(self) -> list[NumberedLine]:
         return []
 
 
-def prefix_found(name: str, pattern: re.Pattern[str], share: float) -> Found:
-    """A carrier that is a prefix of each line."""
-    return Found(share, PrefixLayer(name, pattern), pattern)
+def prefix_found(
+    name: str, pattern: re.Pattern[str], share: float, found: Iterable[re.Match[str]] = ()
+) -> Found:
+    """A carrier that is a prefix of each line; `found` are the prefixes of a sample if they name services."""
+    return Found(share, PrefixLayer(name, pattern, _strangers(found)), pattern)
+
+
+def _strangers(found: Iterable[re.Match[str]]) -> frozenset[str]:
+    """The services of which nothing speaks of vLLM, beside others that do: what they say is of no server of ours."""
+    speaks: dict[str, bool] = {}
+    for match in found:
+        if service := match.groupdict().get("service"):
+            speaks[service] = speaks.get(service, False) or bool(_OF_VLLM.search(match.string[:400]))
+    return (
+        frozenset(name for name, does in speaks.items() if not does) if any(speaks.values()) else frozenset()
+    )
 
 
 @dataclass(frozen=True)
@@ -86,8 +108,7 @@ class Prefix:
     at_least: int = 1
 
     def __call__(self, sample: Sequence[str]) -> Found | None:
-        match = self.pattern.match
-        count = sum(1 for line in sample if match(line))
-        if count < self.at_least or count < self.share * len(sample):
+        found = [match for line in sample if (match := self.pattern.match(line))]
+        if len(found) < self.at_least or len(found) < self.share * len(sample):
             return None
-        return prefix_found(self.name, self.pattern, count / len(sample))
+        return prefix_found(self.name, self.pattern, len(found) / len(sample), found)
