@@ -81,7 +81,7 @@ class Matcher:
                 fields = self._judge(at, window(text, signature.literals))
                 if fields is not None:
                     counts[at] += 1
-                    told = line if rule.rank == "consequence" else scene.telling(line)
+                    told = line if rule.rank in {"consequence", "fallback"} else scene.telling(line)
                     yield Hit(rule, signature, told, fields, scene.block(told))
 
     def _by_message(self, scene: _Scene, found: Sequence[Hit]) -> Iterator[Hit]:

@@ -54,9 +54,9 @@ def refused_by_vllm(block: ErrorBlock) -> bool:
 
 
 def raised_by_vllm(block: ErrorBlock) -> Frame | None:
-    """The deepest frame if it is vLLM's own: then vLLM itself raised the exception there."""
+    """The deepest frame if it is vLLM's own, or LMCache's in its engine: then that itself raised the exception there."""
     if not block.frames:
         return None
     deepest = block.frames[-1]
     path = deepest.file.replace("\\", "/")
-    return deepest if "/vllm/" in path or path.startswith("vllm/") else None
+    return deepest if "/vllm/" in path or "/lmcache/" in path or path.startswith("vllm/") else None
