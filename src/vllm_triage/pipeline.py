@@ -16,7 +16,7 @@ from vllm_triage.diagnose.files import first_failure
 from vllm_triage.log import parse
 from vllm_triage.match import Matcher
 from vllm_triage.model import Ending, Log, Origin, Outcome, Probing
-from vllm_triage.scan import Scan, Scanner
+from vllm_triage.scan import Regions, Scan, Scanner, by_server
 
 if TYPE_CHECKING:
     from vllm_triage.live.herald import Announce, Herald
@@ -112,8 +112,14 @@ class Triager:
         return scanner.close()
 
     def _outcome(self, scan: Scan, name: str = "") -> tuple[Outcome, Log]:
-        log = parse(scan.regions, scan.total_lines, name)
-        return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
+        def judged(regions: Regions) -> tuple[Outcome, Log]:
+            log = parse(regions, scan.total_lines, name)
+            return diagnose(log, self._matcher.hits(log), self._matcher.nearest), log
+
+        servers = [judged(regions) for regions in by_server(scan.regions)]
+        if any(outcome.verdict == "failed" for outcome, _ in servers):
+            return first_failure(servers)
+        return judged(scan.regions)
 
     def _probed(self, outcome: Outcome, log: Log) -> tuple[Outcome, Log]:
         if self.origin is not None:

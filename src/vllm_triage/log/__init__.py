@@ -54,7 +54,7 @@ def parse(regions: Iterable[Iterable[tuple[int, str]]], total_lines: int, source
             lines.append(
                 Line(
                     index=len(lines),
-                    number=number,
+                    number=int(number),
                     text=prefix.text,
                     process=prefix.process,
                     pid=prefix.pid,

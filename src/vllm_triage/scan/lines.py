@@ -8,6 +8,21 @@ from vllm_triage.scan.escapes import RESETS, strip_escapes
 # (number, text): `number` counts newlines of the input from 1; parts of one line share it.
 NumberedLine = tuple[int, str]
 
+
+class Printed(int):
+    """The number of a line for which a carrier says which of several services printed it."""
+
+    service: str
+
+    def __new__(cls, number: int, service: str) -> Printed:
+        made = super().__new__(cls, number)
+        made.service = service
+        return made
+
+    def __deepcopy__(self, memo: object) -> Printed:
+        return self  # as any number is its own copy
+
+
 _FENCE = "```"
 # What a line with JSON, with a fence or with a lost escape may hold, besides the bytes of `has_controls`.
 UNCLEAN = ('{"', _FENCE, "m(", *RESETS)

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from vllm_triage.lazy import lazy
 from vllm_triage.scan.carriers.evidence import PROCESS, STAMP
-from vllm_triage.scan.lines import NumberedLine
+from vllm_triage.scan.lines import NumberedLine, Printed
 
 _OF_VLLM = lazy(rf"(?i:vllm)|{PROCESS}|{STAMP}")
 
@@ -51,7 +51,8 @@ Detector = Callable[[Sequence[str]], Found | None]
 class PrefixLayer:
     """Takes off each line what a pattern finds at its start; other lines stay as they are.
 
-    Lines of the services named in `strangers`, the pattern's group of that name, are left out.
+    Where the pattern has a group `service`, the lines' numbers say who printed them, and those of `strangers`
+    are left out.
     """
 
     name: str
@@ -65,12 +66,22 @@ class PrefixLayer:
         return (self.name,)
 
     def push(self, lines: list[NumberedLine]) -> list[NumberedLine]:
-        match, strangers = self.pattern.match, self.strangers
-        return [
-            (number, text[found.end() :]) if found else (number, text)
-            for number, text in lines
-            if not ((found := match(text)) and strangers and found["service"] in strangers)
-        ]
+        match = self.pattern.match
+        if "service" not in self.pattern.groupindex:
+            return [
+                (number, text[found.end() :]) if (found := match(text)) else (number, text)
+                for number, text in lines
+            ]
+        done: list[NumberedLine] = []
+        for number, text in lines:
+            found = match(text)
+            if not found:
+                done.append((number, text))
+            elif found["service"] not in self.strangers:
+                # Who printed a line is said by the outermost carrier.
+                by = number if isinstance(number, Printed) else Printed(number, found["service"])
+                done.append((by, text[found.end() :]))
+        return done
 
     def flush(self) -> list[NumberedLine]:
         return []

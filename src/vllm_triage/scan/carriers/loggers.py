@@ -21,7 +21,7 @@ _RECORD = lazy(
 # A record of another logger is a carrier only if what follows is vLLM's on this share of its lines.
 _CARRIED = 0.05
 
-_SRUN = lazy(r" {0,4}(?P<rank>\d{1,5}): ?")
+_SRUN = lazy(r" {0,4}(?P<service>\d{1,5}): ?")
 _LEARNED = lazy(
     rf"(?P<tag>[^\s{{\"][^{{\"]{{0,59}}?)(?={PROCESS} |{STAMP}|\{{\"|\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d|_bk;t=)"
 )
@@ -36,7 +36,7 @@ def _logger(sample: Sequence[str]) -> Found | None:
 
 
 def _srun(sample: Sequence[str]) -> Found | None:
-    ranks = [found["rank"] for line in sample if (found := _SRUN.match(line))]
+    ranks = [found["service"] for line in sample if (found := _SRUN.match(line))]
     # Task numbers come back; line numbers don't.
     if len(ranks) < max(3, 0.15 * len(sample)) or len(set(ranks)) > len(ranks) // 2:
         return None
