@@ -40,25 +40,32 @@ def strength(hit: Hit) -> tuple[int, float, int]:
 def order(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Likeliest root cause first: by form and explanation, then worker before core before server, then time."""
     every = list(candidates)
-    own = [one for one in every if one.tier < WRAPPER and not _is_of_peer(one)]
-    told = min((one.line.index for one in own if one.explained), default=None)
-    owners = {(one.role, one.line.process) for one in own if one.block}
+    second_hand = _second_hand(every)
 
     def key(one: Candidate) -> tuple[float, int, int]:
         cost = _weight(one) + (_PASSED if one.passed else 0.0)
-        before = told is not None and told < one.line.index
-        if _is_of_peer(one) and (
-            before or any(role <= one.role and name != one.line.process for role, name in owners)
-        ):
-            cost += _PEER
-        return cost, one.role, one.line.index
+        return cost + (_PEER if one.line.index in second_hand else 0.0), one.role, one.line.index
 
     return sorted(every, key=key)
 
 
-def _is_of_peer(candidate: Candidate) -> bool:
-    texts = (candidate.line.text, candidate.block.message if candidate.block else "")
-    return any(_OF_A_PEER.search(text[:1000]) for text in texts)
+def _second_hand(candidates: Sequence[Candidate]) -> set[int]:
+    """Indexes of lines that say a peer is gone, where the log holds what the peer or another process died of."""
+    news, own = [], []
+    for one in candidates:
+        texts = (one.line.text, one.block.message if one.block else "")
+        if any(_OF_A_PEER.search(text[:1000]) for text in texts):
+            news.append(one)
+        elif one.tier < WRAPPER:
+            own.append(one)
+    told = min((one.line.index for one in own if one.explained), default=None)
+    owners = {(one.role, one.line.process) for one in own if one.block}
+    return {
+        one.line.index
+        for one in news
+        if (told is not None and told < one.line.index)
+        or any(role <= one.role and process != one.line.process for role, process in owners)
+    }
 
 
 def _weight(candidate: Candidate) -> float:
