@@ -8,6 +8,9 @@ from vllm_triage.catalog.rule import Phase, Signature
 from vllm_triage.globs import fits
 from vllm_triage.model import ErrorBlock, Frame, Line
 
+# vLLM, its hardware plugins and the packages that its engine calls back into.
+_IN_THE_ENGINE = ("/vllm/", "/vllm_ascend/", "/tpu_inference/", "/lmcache/")
+
 
 def frame_fits(frame: Frame, globs: Iterable[str]) -> bool:
     """Whether one of the `path:function` (or path) globs fits the end of the frame's path."""
@@ -54,9 +57,9 @@ def refused_by_vllm(block: ErrorBlock) -> bool:
 
 
 def raised_by_vllm(block: ErrorBlock) -> Frame | None:
-    """The deepest frame if it is vLLM's own, or LMCache's in its engine: then that itself raised the exception there."""
+    """The deepest frame if it is vLLM's own or that of a package in its engine: then that itself raised there."""
     if not block.frames:
         return None
     deepest = block.frames[-1]
-    path = deepest.file.replace("\\", "/")
-    return deepest if "/vllm/" in path or "/lmcache/" in path or path.startswith("vllm/") else None
+    path = "/" + deepest.file.replace("\\", "/")
+    return deepest if any(package in path for package in _IN_THE_ENGINE) else None
